@@ -1,0 +1,1 @@
+"""The terminal's door: a file per command; heavy imports wait inside."""

@@ -1,0 +1,138 @@
+"""What a person sees while a model trains: a bar on a terminal, plain lines in a pipe, JSON lines
+when asked."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from regard.train.training import Event, Training
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+def say(text: str = "") -> None:
+    """Talk: to standard error, so that standard output stays data."""
+    click.echo(text, err=True)
+
+
+@contextmanager
+def stop_on_interrupt() -> Iterator[list[int]]:
+    """The first Ctrl-C (or SIGTERM) is noted in the list, the second one ends the process."""
+    caught: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if caught:
+            raise KeyboardInterrupt
+        caught.append(number)
+
+    before = {n: signal.signal(n, note) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def watch(training: "Training", *, as_json: bool) -> bool:
+    """Run a training to its end and show it; False when Ctrl-C stopped it (all is saved)."""
+    view = JsonView() if as_json else BarView() if sys.stderr.isatty() else LineView()
+    from regard.train.training import Stopped
+
+    with stop_on_interrupt() as caught, view.showing(training):
+        for event in training.run(lambda: bool(caught)):
+            view.note(training, event)
+            if isinstance(event, Stopped):
+                break
+        else:
+            return True
+    folder = os.path.relpath(training.folder)
+    say(f"\nStopped after step {training.progress.step:,} of {training.steps:,}; all is saved.")
+    say(f"Go on with:  regard resume {folder}")
+    return False
+
+
+class LineView:
+    """One line every few seconds, and one for each validation."""
+
+    def __init__(self) -> None:
+        self.said = self.began = time.perf_counter()
+        self.first_step = self.first_tokens = 0
+
+    @contextmanager
+    def showing(self, training: "Training") -> Iterator[None]:
+        self.said = self.began = time.perf_counter()
+        self.first_step, self.first_tokens = training.progress.step, training.progress.tokens
+        yield
+
+    def note(self, training: "Training", event: "Event") -> None:
+        from regard.train.training import Validated
+
+        now = time.perf_counter()
+        if isinstance(event, Validated) or now - self.said > SECONDS_BETWEEN_LINES:
+            self.said = now
+            say(self.line(training))
+
+    def line(self, training: "Training") -> str:
+        facts = self.facts(training)
+        return f"step {training.progress.step:,}/{training.steps:,}  " + "  ".join(facts)
+
+    def facts(self, training: "Training") -> list[str]:
+        progress, passed = training.progress, time.perf_counter() - self.began
+        done = max(1, progress.step - self.first_step)
+        left = passed / done * (training.steps - progress.step)
+        scores = [f"validation {k} {v:.3g}" for k, v in progress.validation.items()]
+        return [
+            f"loss {progress.mean_loss or 0:.3f}",
+            *scores,
+            f"{(progress.tokens - self.first_tokens) / max(passed, 1e-9):,.0f} tokens/s",
+            f"{int(left // 60)}:{int(left % 60):02d} left",
+        ]
+
+
+class BarView(LineView):
+    """A bar with rate and time left, redrawn a few times a second."""
+
+    @contextmanager
+    def showing(self, training: "Training") -> Iterator[None]:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        with super().showing(training):
+            columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}")
+            with Progress(*columns, console=Console(stderr=True)) as self.bar:
+                start = training.progress.step
+                self.row = self.bar.add_task("", total=training.steps, completed=start)
+                yield
+
+    def note(self, training: "Training", event: "Event") -> None:
+        now = time.perf_counter()
+        if now - self.said > 0.2 or training.progress.step == training.steps:
+            self.said = now
+            text = "  ".join(self.facts(training))
+            self.bar.update(self.row, completed=training.progress.step, description=text)
+
+
+class JsonView(LineView):
+    """Every step and every validation as one JSON object a line, on standard output."""
+
+    def note(self, training: "Training", event: "Event") -> None:
+        from regard.train.loop import Step
+        from regard.train.training import Validated
+
+        if isinstance(event, Step):
+            echo_json({"step": event.number, "loss": event.loss, "rate": event.rate})
+        elif isinstance(event, Validated):
+            echo_json({"step": event.step, "validation": event.scores, "better": event.better})
+
+
+def echo_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,37 @@
+"""`regard demo`: five minutes, from nothing to a Transformer that says how words are pronounced."""
+
+from pathlib import Path
+
+import click
+
+from regard.cli.closing import carry_out, free_folder
+from regard.cli.console import say
+
+
+@click.command()
+@click.option("--budget", default="5m", show_default=True, help="Time for training: 90s, 5m, ...")
+@click.option(
+    "--out",
+    default="runs/demo",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Run folder; an earlier one there is moved aside, not lost.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
+def demo(budget: str, out: Path, as_json: bool) -> None:
+    """Train a Transformer to pronounce English words, score it, and draw its attention.
+
+    \b
+    regard demo
+    regard demo --budget 60s --out runs/quick
+    """
+    say("Regard demo: an encoder-decoder Transformer learns to pronounce words, letter by letter,")
+    say("from the CMU Pronouncing Dictionary.\n")
+    from regard.build import new_training, read_recipe
+
+    recipe = read_recipe("demo", [f"train.budget={budget}"])
+    if out.exists():
+        aside = free_folder(out)
+        out.rename(aside)
+        say(f"The earlier {out} is now {aside}.")
+    carry_out(new_training(recipe, out), as_json=as_json)

@@ -1,0 +1,27 @@
+"""`regard resume`: go on with a stopped run, exactly where it was."""
+
+from pathlib import Path
+
+import click
+
+from regard.cli.closing import carry_out
+from regard.cli.console import say
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
+def resume(run: Path, as_json: bool) -> None:
+    """Go on with RUN from its newest checkpoint.
+
+    On the same machine, torch version and number of threads the result is byte-equal to a run
+    that was never stopped.
+
+    \b
+    regard resume runs/demo
+    """
+    from regard.build import resume_training
+
+    training = resume_training(run)
+    say(f"Going on with {run} from step {training.progress.step:,} of {training.steps:,}.")
+    carry_out(training, as_json=as_json)

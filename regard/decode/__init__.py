@@ -1,0 +1,1 @@
+"""Scores to sequences: greedy, sampling and beam search over any `Stepper`."""

@@ -1,0 +1,61 @@
+"""Files written whole or not at all: a temporary file, fsync, then a rename over the old one.
+
+Everything Regard leaves on disk goes through here, so there is one place to get it right and
+one place for a test to make fail.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from regard.errors import RunError
+
+
+def write_bytes(path: Path, data: bytes) -> str:
+    """Put `data` at `path` and return its SHA-256. On failure the old file is still there."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise RunError(
+            f"{path}: could not be written: {error.strerror or error}. "
+            "What was there before is untouched; make room or mend the permission and try again."
+        ) from error
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_text(path: Path, text: str) -> str:
+    return write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: Path, value: Any) -> str:
+    return write_text(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """The value in a JSON file of a run, or a RunError that says what is wrong with it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RunError(
+            f"{path}: missing. Is this a run folder, and was it copied whole?"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path}: damaged or not readable: {error}.") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in `folder` survive a power cut (a folder has its own entry on disk)."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,1 @@
+"""Look inside a model: attention as data, in the terminal, as an image and as a page."""

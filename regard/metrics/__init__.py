@@ -1,0 +1,1 @@
+"""How good: pure functions of lists, each score with its interval and its signature."""

@@ -1,0 +1,1 @@
+"""Whole networks, and the count models they are compared with."""

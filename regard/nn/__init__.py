@@ -1,0 +1,1 @@
+"""Parts without a model: attention and masks, positions, norms, feed-forward, embeddings, cache."""

@@ -1,0 +1,52 @@
+"""One layer of a Transformer: attention, perhaps cross-attention, feed-forward, each with its
+norm and a way around it.
+
+B batch   T positions   E model width
+"""
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.config import TransformerSettings
+from regard.nn.attention import CrossAttention, SelfAttention, Turn
+from regard.nn.cache import KeyValues
+from regard.nn.feed_forward import FeedForward
+from regard.nn.mask import Mask
+
+NORMS: dict[str, type[nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
+
+
+class Block(nn.Module):
+    """pre:  x -> x + f(norm(x))      post:  x -> norm(x + f(x))      for each part f"""
+
+    def __init__(self, s: TransformerSettings, *, cross: bool = False) -> None:
+        super().__init__()
+        self.pre, self.dropout = s.norm_place == "pre", s.dropout
+        self.attention, self.norm = SelfAttention(s), NORMS[s.norm](s.width)
+        self.cross = CrossAttention(s) if cross else None
+        self.cross_norm = NORMS[s.norm](s.width) if cross else None
+        self.feed, self.feed_norm = FeedForward(s), NORMS[s.norm](s.width)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Mask | None,
+        turn: Turn,
+        *,
+        past: KeyValues | None = None,
+        seen: tuple[Tensor, Tensor] | None = None,
+        seen_mask: Mask | None = None,
+    ) -> Tensor:
+        """x (B, T, E) -> (B, T, E). `seen`: keys and values of the other sequence, for cross."""
+        x = self._around(x, self.norm, lambda h: self.attention(h, mask, turn, past))
+        if self.cross is not None and self.cross_norm is not None:
+            cross = self.cross
+            x = self._around(x, self.cross_norm, lambda h: cross(h, seen, seen_mask))
+        return self._around(x, self.feed_norm, self.feed)
+
+    def _around(self, x: Tensor, norm: nn.Module, f: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.pre:
+            return x + F.dropout(f(norm(x)), self.dropout, self.training)
+        return norm(x + F.dropout(f(x), self.dropout, self.training))

@@ -1,0 +1,28 @@
+"""The layer that thinks about each position by itself.
+
+B batch   T positions   E model width   F width inside
+"""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.config import TransformerSettings
+
+
+class FeedForward(nn.Module):
+    """relu, gelu: out(act(up(x))). swiglu (Shazeer 2020): out(silu(gate) * value), where one
+    product makes both halves."""
+
+    def __init__(self, s: TransformerSettings) -> None:
+        super().__init__()
+        self.activation = s.activation
+        inside = s.width_of_feed
+        self.up = nn.Linear(s.width, 2 * inside if s.activation == "swiglu" else inside, s.bias)
+        self.out = nn.Linear(inside, s.width, s.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.up(x)  # (B, T, F)
+        if self.activation == "swiglu":
+            gate, value = x.chunk(2, dim=-1)
+            return self.out(F.silu(gate) * value)
+        return self.out(F.gelu(x) if self.activation == "gelu" else F.relu(x))

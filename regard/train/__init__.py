@@ -1,0 +1,1 @@
+"""Learn: the loop, its optimizer and schedule, checkpoints, exact resume, and the report."""

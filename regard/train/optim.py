@@ -1,0 +1,40 @@
+"""AdamW, fused, and its state as plain named tensors (so that no pickle is ever needed)."""
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import TrainSettings
+from regard.errors import RunError
+
+
+def make_optimizer(network: nn.Module, settings: TrainSettings) -> torch.optim.AdamW:
+    """Weight decay pulls on matrices only; biases and norm scales are left alone."""
+    parameters = list(network.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": settings.weight_decay},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    betas = (0.9, settings.beta2)
+    return torch.optim.AdamW(groups, lr=settings.rate, betas=betas, eps=1e-9, fused=True)
+
+
+def optimizer_tensors(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """{"encoder.norm.weight/exp_avg": tensor, ...}"""
+    return {
+        f"{name}/{key}": value.detach()
+        for name, parameter in network.named_parameters()
+        for key, value in optimizer.state.get(parameter, {}).items()
+    }
+
+
+def load_optimizer_tensors(
+    network: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
+) -> None:
+    """Put back what `optimizer_tensors` took out."""
+    parameters = dict(network.named_parameters())
+    for full_name, value in tensors.items():
+        name, _, key = full_name.rpartition("/")
+        if name not in parameters:
+            raise RunError(f'the checkpoint has optimizer state for "{name}", the network has not.')
+        device = "cpu" if key == "step" and not value.is_cuda else parameters[name].device
+        optimizer.state[parameters[name]][key] = value.clone().to(device)

@@ -1,0 +1,210 @@
+"""One training, from wherever it stands to its end: steps, validations, checkpoints, the log.
+
+It yields what happens and leaves the talking to whoever listens (a terminal, a notebook).
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from regard.config import TrainSettings
+from regard.data.plan import Plan
+from regard.errors import DataError
+from regard.models.weights import Weights, average_weights, load_weights, weights_of
+from regard.tasks.task import Loss, Task
+from regard.train import checkpoints
+from regard.train.checkpoints import Checkpoint
+from regard.train.loop import Step, fit
+from regard.train.optim import load_optimizer_tensors, make_optimizer, optimizer_tensors
+from regard.train.schedules import rate_at
+from regard.train.state import Progress, random_tensors, restore_random
+
+LOGGED = 500  # lines in metrics.jsonl for the whole training, validations aside
+
+
+@dataclass(frozen=True)
+class Validated:
+    step: int
+    scores: dict[str, float]
+    better: bool
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Asked to stop: everything is saved, `regard resume` goes on from here."""
+
+    step: int
+
+
+Event = Step | Validated | Stopped
+
+
+class Training:
+    """`for event in training.run(): ...` until it is done or told to stop."""
+
+    def __init__(
+        self,
+        task: Task[Any],
+        network: nn.Module,
+        train: Sequence[Any],
+        validation: Sequence[Any],
+        folder: Path,
+    ) -> None:
+        self.task, self.network, self.validation, self.folder = task, network, validation, folder
+        prepared = [task.prepare(example) for example in train]
+        self.examples = [ids for ids in prepared if ids is not None]
+        self.left_out = len(prepared) - len(self.examples)
+        if not self.examples:
+            raise DataError(
+                f"all {len(prepared)} training examples are empty or longer than model.max_length: "
+                "raise it, or look at the data."
+            )
+        recipe = task.recipe
+        lengths = [task.lengths(ids) for ids in self.examples]
+        self.plan = Plan(lengths, recipe.train.batch_tokens, recipe.seed)
+        self.sizes = [sum(sides) for sides in lengths]  # real tokens of each example
+        self.optimizer = make_optimizer(network, recipe.train)
+        self.progress = Progress()
+
+    @property
+    def settings(self) -> TrainSettings:
+        return self.task.recipe.train
+
+    @property
+    def steps(self) -> int:
+        if self.settings.steps is None:
+            raise DataError("the time budget was not yet turned into steps.")
+        return self.settings.steps
+
+    @property
+    def validate_every(self) -> int:
+        return self.settings.validate_every or max(1, -(-self.steps // 10))
+
+    # The work
+
+    def pieces_of(self, step: int) -> list[list[Any]]:
+        """The batch of a step, cut into at most `accumulate` pieces."""
+        rows = self.plan.batch(step)
+        size = -(-len(rows) // self.settings.accumulate)
+        return [
+            [self.examples[i] for i in rows[start : start + size]]
+            for start in range(0, len(rows), size)
+        ]
+
+    def _tokens_of(self, step: Step) -> int:
+        return sum(self.sizes[i] for i in self.plan.batch(step.number - 1))
+
+    def loss_of(self, network: nn.Module, piece: list[Any]) -> Loss:
+        return self.task.loss(network, piece, self.settings.label_smoothing)
+
+    def run(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+        """Go on to the last step, early stop, or the first step after `should_stop()` is true."""
+        steps = fit(
+            self.network,
+            self.optimizer,
+            self.pieces_of,
+            self.loss_of,
+            lambda step: rate_at(step, self.steps, self.settings),
+            steps=self.steps,
+            start=self.progress.step,
+            clip=self.settings.clip,
+        )
+        self._trim_log()
+        if self.finished:
+            return
+        clock = time.perf_counter()
+        for step in steps:
+            self.progress.saw(step.loss, self._tokens_of(step))
+            self.progress.seconds += time.perf_counter() - clock
+            clock = time.perf_counter()
+            self._log_step(step)
+            yield step
+            if self._due(step.number):
+                yield self._validate()
+            if self._due(step.number) or should_stop():
+                self.progress.seconds += time.perf_counter() - clock
+                clock = time.perf_counter()
+                self.save()
+            if self.finished:
+                return
+            if should_stop():
+                yield Stopped(step.number)
+                return
+
+    def _due(self, step: int) -> bool:
+        """Does this step end in a validation?"""
+        return step % self.validate_every == 0 or step == self.steps
+
+    @property
+    def finished(self) -> bool:
+        patience = self.settings.patience
+        tired = patience is not None and self.progress.without_better >= patience
+        return self.progress.step >= self.steps or tired
+
+    def _validate(self) -> Validated:
+        self.network.eval()
+        scores = self.task.validate(self.network, self.validation)
+        better = self.progress.validated(scores)
+        self._log({"step": self.progress.step, "validation": scores})
+        return Validated(self.progress.step, scores, better)
+
+    # The log
+
+    def _log_step(self, step: Step) -> None:
+        if step.number % max(1, self.steps // LOGGED) == 0 or step.number == self.steps:
+            self._log(
+                {"step": step.number, "loss": step.loss, "rate": step.rate, "norm": step.grad_norm}
+            )
+
+    def _log(self, line: dict[str, Any]) -> None:
+        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _trim_log(self) -> None:
+        """Forget lines of steps after the checkpoint: they are about to happen again."""
+        path = self.folder / "metrics.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        whole = [text for text in lines if text.endswith("}")]
+        kept = [text for text in whole if json.loads(text)["step"] <= self.progress.step]
+        path.write_text("".join(text + "\n" for text in kept), encoding="utf-8")
+
+    # Saving and going on
+
+    def save(self) -> None:
+        tensors = {
+            "model": weights_of(self.network),
+            "optimizer": optimizer_tensors(self.network, self.optimizer),
+            "random": random_tensors(),
+        }
+        home = self.folder / "checkpoints"
+        checkpoints.save(home, Checkpoint(self.progress.as_json(), tensors))
+        newest = checkpoints.steps_in(home)[-2:]  # two, in case one is damaged
+        checkpoints.prune(home, {*newest, self.progress.best_step, *self._to_average()})
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Become the training that wrote `checkpoint`, to the last bit."""
+        load_weights(self.network, checkpoint.tensors["model"], "the checkpoint")
+        load_optimizer_tensors(self.network, self.optimizer, checkpoint.tensors["optimizer"])
+        restore_random(checkpoint.tensors["random"])
+        self.progress = Progress(**checkpoint.state)
+
+    def final_weights(self) -> Weights:
+        """The weights that `train.keep` asks for."""
+        home, keep = self.folder / "checkpoints", self.settings.keep
+        steps = {"best": [self.progress.best_step], "last": [self.progress.step]}
+        chosen = steps.get(keep) or self._to_average()
+        found = [checkpoints.load(checkpoints.folder_of(home, step)) for step in chosen]
+        return average_weights([c.tensors["model"] for c in found])
+
+    def _to_average(self) -> list[int]:
+        """The last checkpoints that stand at a validation: where a person stopped the run does
+        not count, or a stopped run would differ from one never stopped."""
+        if self.settings.keep != "averaged":
+            return []
+        steps = checkpoints.steps_in(self.folder / "checkpoints")
+        return [step for step in steps if self._due(step)][-self.settings.average :]

@@ -1,0 +1,79 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.config import TokenizerSettings
+from regard.errors import TextError
+from regard.names import FIRST_PIECE, UNKNOWN
+from regard.text.symbols import Symbols
+
+relaxed = settings(deadline=None, max_examples=60)
+texts = st.lists(st.text(max_size=15), min_size=1, max_size=5).filter(lambda t: "".join(t).strip())
+
+
+def fit(kind, texts, lowercase=False):
+    return Symbols.fit(TokenizerSettings(kind=kind, lowercase=lowercase), texts)
+
+
+@relaxed
+@given(texts)
+def test_characters_that_were_fitted_round_trip(texts):
+    letters = fit("character", texts)
+    assert [letters.decode(letters.ids(text)) for text in texts] == texts
+
+
+@relaxed
+@given(texts)
+def test_words_that_were_fitted_round_trip_but_for_the_blanks_between_them(texts):
+    words = fit("word", texts)
+    assert [words.decode(words.ids(text)) for text in texts] == [" ".join(t.split()) for t in texts]
+
+
+@relaxed
+@given(texts, st.text(max_size=15))
+def test_a_piece_is_unknown_exactly_when_no_fitted_text_held_it(texts, new):
+    letters = fit("character", texts)
+    known = set("".join(texts))
+    assert [i == UNKNOWN for i in letters.ids(new)] == [c not in known for c in new]
+
+
+def test_the_vocabulary_is_sorted_and_starts_after_the_specials():
+    words = fit("word", ["b c", "a b"])
+    assert words.ids("a b c d") == [FIRST_PIECE, FIRST_PIECE + 1, FIRST_PIECE + 2, UNKNOWN]
+    assert words.size == FIRST_PIECE + 3
+
+
+def test_a_letter_that_folds_to_two_gives_two_ids_that_point_at_the_one_typed():
+    letters = fit("character", ["İx"], lowercase=True)
+    ids, offsets = letters.encode("xİX")
+    assert letters.decode(ids) == "xi\u0307x"
+    assert offsets == [(0, 1), (1, 2), (1, 2), (2, 3)]
+
+
+def test_words_point_at_the_text_as_typed_also_when_folded_and_far_apart():
+    words = fit("word", ["der hund"], lowercase=True)
+    typed = "  DER\u00a0\tİ Hund\n"
+    ids, offsets = words.encode(typed)
+    assert [typed[start:end] for start, end in offsets] == ["DER", "İ", "Hund"]
+    assert words.decode(ids) == "der \N{REPLACEMENT CHARACTER} hund"
+
+
+def test_a_final_capital_sigma_folds_like_any_other_so_a_prefix_keeps_its_ids():
+    letters = fit("character", ["οδοσς"], lowercase=True)
+    assert letters.ids("ΟΔΟΣ") == letters.ids("ΟΔΟΣΑ")[:4]
+
+
+def test_words_that_look_like_specials_are_ordinary_words():
+    words = fit("word", ["<pad> <stop>"])
+    assert all(i >= FIRST_PIECE for i in words.ids("<pad> <stop>"))
+    assert words.decode(words.ids("<stop>")) == "<stop>"
+
+
+@pytest.mark.parametrize("nothing", [[], [""], [" ", "\n"]])
+def test_no_words_at_all_is_an_error(nothing):
+    with pytest.raises(TextError, match="no word to learn a vocabulary from"):
+        fit("word", nothing)
+
+
+def test_half_a_character_is_simply_unknown_when_encoding():
+    assert fit("character", ["a"]).ids("a\ud800a") == [FIRST_PIECE, UNKNOWN, FIRST_PIECE]
