@@ -27,7 +27,7 @@ from torch import nn
 from regard.config import Recipe, Tree, check, override, read_toml, seconds
 from regard.data.splits import Splits, fingerprint
 from regard.errors import ConfigError, RunError, did_you_mean
-from regard.files import read_json, write_json, write_text
+from regard.files import read_table, write_json, write_text
 from regard.tasks import find_task
 from regard.tasks.task import Task
 from regard.train import checkpoints
@@ -132,16 +132,15 @@ def open_task(folder: Path) -> tuple[Tree, Task[Any]]:
     """run.json and the task of a run folder, checked."""
     if not folder.is_dir():
         raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
-    facts = read_json(folder / "run.json")
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        seen = facts.get("format") if isinstance(facts, dict) else None
+    facts = read_table(folder / "run.json")
+    if facts.get("format") != FORMAT:
         raise RunError(
-            f"{folder}/run.json: run format {seen!r}, but this Regard reads format {FORMAT}: "
-            "upgrade Regard, or is this another program's folder?"
+            f"{folder}/run.json: run format {facts.get('format')!r}, but this Regard reads format "
+            f"{FORMAT}: upgrade Regard, or is this another program's folder?"
         )
     path = folder / "recipe.toml"
     recipe = check_recipe(_anchored(read_toml(path), folder.resolve()), path)
-    saved = read_json(folder / "tokenizer.json")
+    saved = read_table(folder / "tokenizer.json")
     return facts, find_task(recipe.task).load(recipe, saved)
 
 

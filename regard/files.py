@@ -40,10 +40,13 @@ def write_json(path: Path, value: Any) -> str:
     return write_text(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
 
 
-def read_json(path: Path) -> Any:
-    """The value in a JSON file of a run, or a RunError that says what is wrong with it."""
+def read_table(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a run, or a RunError that says what is wrong with it."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(value, dict):
+            raise ValueError(f"expected an object, found a {type(value).__name__}")
+        return value
     except FileNotFoundError as error:
         raise RunError(
             f"{path}: missing. Is this a run folder, and was it copied whole?"

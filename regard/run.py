@@ -19,7 +19,7 @@ from regard.build import (
 )
 from regard.config import Recipe, Tree
 from regard.errors import RunError
-from regard.files import read_json, write_json, write_text
+from regard.files import read_table, write_json, write_text
 from regard.lens.capture import look
 from regard.lens.picture import Picture
 from regard.models.predictor import Predictor
@@ -107,7 +107,7 @@ def finish(training: Training) -> Run:
     folder, task = training.folder, training.task
     load_weights(training.network, training.final_weights(), "the checkpoint")
     task.predictor(training.network).save(folder)
-    splits = read_splits(task, read_json(folder / "run.json"), folder)
+    splits = read_splits(task, read_table(folder / "run.json"), folder)
     baseline = task.baseline(splits.train)
     (folder / "baseline").mkdir(exist_ok=True)
     baseline.save(folder / "baseline")

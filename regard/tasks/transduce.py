@@ -109,8 +109,8 @@ class Transduce:
 
     @classmethod
     def load(cls, recipe: TransduceRecipe, saved: dict[str, Any]) -> Self:
-        source = load_tokenizer(saved["source"])
-        return cls(recipe, source, load_tokenizer(saved["target"]) if recipe.target else source)
+        source = load_tokenizer(saved.get("source"))
+        return cls(recipe, source, load_tokenizer(saved.get("target")) if recipe.target else source)
 
     def as_json(self) -> dict[str, Any]:
         own = {"target": self.target.as_json()} if self.recipe.target else {}
@@ -183,6 +183,8 @@ class Transduce:
 
     @torch.no_grad()
     def replay(self, network: nn.Module, text: str) -> Replay:
+        if not self.source.ids(text):
+            raise TextError("nothing to look at: the text is empty.")
         output = self.predictor(network).predict([text])[0].output
         device = _device_of(network)
         ids = IdPair(self.source.ids(text), self.target.ids(output))

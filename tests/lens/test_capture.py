@@ -1,0 +1,76 @@
+"""Looking changes nothing, and what is seen is what the kernel used."""
+
+import pytest
+import torch
+
+from regard.build import new_training
+from regard.config import TransformerSettings
+from regard.lens.capture import attentions, capture, look
+from regard.models.encoder_decoder import EncoderDecoder, Source
+from regard.nn.attention import Attend
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    settings = TransformerSettings(width=12, heads=3, kv_heads=1, decoder_layers=3)
+    return EncoderDecoder(settings, 9, 9).eval()
+
+
+SOURCE = Source(torch.tensor([[4, 5, 6, 7], [5, 6, 0, 0]]), torch.tensor([4, 2]))
+TARGET = torch.tensor([[1, 7, 8], [1, 4, 0]])
+
+
+def test_outputs_are_bit_equal_while_someone_looks(network):
+    before = network(SOURCE, TARGET)
+    with capture(network) as seen:
+        during = network(SOURCE, TARGET)
+    assert torch.equal(before, during) and torch.equal(before, network(SOURCE, TARGET))
+    assert len(seen) == 8  # two in the encoder, three self and three cross in the decoder
+
+
+def test_nobody_pays_when_nobody_looks(network):
+    with pytest.raises(RuntimeError), capture(network):
+        raise RuntimeError
+    modules = [m for m in network.modules() if isinstance(m, Attend)]
+    assert len(modules) == 8 and not any(m._forward_hooks for m in modules)
+
+
+def test_every_attention_is_named_by_what_it_is_and_its_layer(network):
+    assert list(attentions(network).values()) == [
+        ("encoder", 0), ("encoder", 1),
+        ("decoder", 0), ("cross", 0), ("decoder", 1), ("cross", 1), ("decoder", 2), ("cross", 2),
+    ]  # fmt: skip
+
+
+def test_weights_sum_to_one_never_look_ahead_and_never_at_padding(network):
+    with capture(network) as seen:
+        network(SOURCE, TARGET)
+    for one in seen:
+        torch.testing.assert_close(one.weights.sum(-1), torch.ones(one.weights.shape[:3]))
+        if one.name == "decoder":
+            assert one.weights.triu(1).eq(0).all()
+        else:
+            assert one.weights[1, :, :, 2:].eq(0).all()
+
+
+def test_the_weights_seen_are_those_that_made_the_output(network):
+    kept = {}
+    path, layer = "decoder.blocks.1.cross.attend", network.decoder.blocks[1].cross
+    layer.attend.register_forward_hook(lambda m, args, out: kept.update(v=args[2], out=out))
+    with capture(network) as seen:
+        network(SOURCE, TARGET)
+    place = list(attentions(network)).index(path)
+    mixed = seen[place].weights @ kept["v"]  # one key head serves all three
+    torch.testing.assert_close(mixed, kept["out"])
+
+
+def test_a_look_labels_rows_with_what_is_written_and_columns_with_what_is_read(small, tmp_path):
+    training = new_training(small(), tmp_path / "run")
+    picture = look(training.task, training.network, "abc")
+    maps = {m.name: m for m in picture.maps}
+    assert maps["encoder"].rows == maps["encoder"].columns == ("a", "b", "c")
+    assert maps["cross"].columns == ("a", "b", "c")
+    assert maps["cross"].rows == maps["decoder"].rows
+    assert maps["cross"].rows[-1] == "<stop>" and maps["decoder"].columns[0] == "<start>"
+    assert picture.source == "abc" and maps["cross"].weights.shape[0] == 2

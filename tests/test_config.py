@@ -1,0 +1,120 @@
+"""Settings: every mistake is named, with its place and the likely spelling."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.build import read_recipe
+from regard.config import DecodeSettings, TransformerSettings, check, override, read_toml, seconds
+from regard.errors import ConfigError
+
+GOOD = """\
+task = "transduce"
+[data]
+path = "pairs.tsv"
+[source]
+kind = "character"
+[model]
+width = 16
+heads = 2
+[train]
+steps = 5
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path):
+    def write(old="", new=""):
+        assert old in GOOD
+        path = tmp_path / "r.toml"
+        path.write_text(GOOD.replace(old, new))
+        return path
+
+    return write
+
+
+def test_a_recipe_is_read_and_its_data_path_is_relative_to_it(recipe, tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    settings = read_recipe(recipe())
+    assert settings.data.path == str(tmp_path / "pairs.tsv") and settings.model.width == 16
+
+
+def test_a_data_path_in_set_is_relative_to_here(recipe, tmp_path, monkeypatch):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    settings = read_recipe(recipe(), ["data.path=mine.tsv"])
+    assert settings.data.path == str(here / "mine.tsv")
+
+
+def test_set_reaches_any_key_and_keeps_types(recipe):
+    sets = ["train.rate=0.5", "model.norm=rms", "data.split=[80, 10, 10]", "seed=7"]
+    settings = read_recipe(recipe(), sets)
+    assert settings.train.rate == 0.5 and settings.model.norm == "rms" and settings.seed == 7
+    assert settings.data.split == (80, 10, 10)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("width", "widht", r'r\.toml:7: there is no setting "model\.widht"\. Did you mean "width"'),
+        ("steps = 5", "steps = 0", r"r\.toml:10: train\.steps: .*greater than or equal to 1, found 0"),
+        ("steps = 5", 'steps = "many"', r"train\.steps: .*valid integer.*found 'many'"),
+        ("steps = 5", "", r"train: give either steps or budget"),
+        ("steps = 5", 'budget = "soon"', r'budget "soon" is not a time: write it as 90s, 5m or 1h30m'),
+        ("heads = 2", "heads = 3", r"width \(16\) must be a multiple of heads \(3\): try width=15"),
+        ("heads = 2", "heads = 4\nkv_heads = 3", r"heads \(4\) must be a multiple of kv_heads \(3\)"),
+        ("width = 16", 'width = 15\nhead_width = 4', r"sinusoidal positions need an even width, found 15"),
+        ('kind = "character"', 'kind = "letters"', r"source\.kind: .*'character', 'word' or 'bytes'.*'letters'"),
+        ('path = "pairs.tsv"', "", r"data: give either set or path"),
+        ('task = "transduce"', 'task = "transduse"', r'no task "transduse"\. Did you mean "transduce"'),
+        ('task = "transduce"', "", "a recipe needs a task"),
+        ('path = "pairs.tsv"', 'path = "p.tsv"\nset = "cmudict"', r"data: give either set or path"),
+        ("[data]", "[data", r"r\.toml: not valid TOML: .*line 2"),
+        ("[source]\nkind", "[other]\nkind", r'the setting "source" is missing'),
+    ],
+)  # fmt: skip
+def test_every_mistake_in_a_recipe_is_named(recipe, old, new, message):
+    with pytest.raises(ConfigError, match=message):
+        read_recipe(recipe(old, new))
+
+
+def test_all_mistakes_are_reported_at_once(recipe):
+    with pytest.raises(ConfigError) as caught:
+        read_recipe(recipe("width = 16", "widht = 16\nlayers = 2"))
+    assert str(caught.value).count("there is no setting") == 2
+
+
+@pytest.mark.parametrize("bad", ["train.rate", "=3", "train.rate.x=1"])
+def test_a_malformed_set_is_shown_how_to_write_it(recipe, bad):
+    with pytest.raises(ConfigError, match=r"--set"):
+        read_recipe(recipe(), ["train.rate=0.1", bad])
+
+
+def test_a_missing_recipe_and_an_unknown_name_are_told_apart(tmp_path):
+    with pytest.raises(ConfigError, match="no such recipe"):
+        read_recipe(tmp_path / "none.toml")
+    with pytest.raises(ConfigError, match='neither a recipe file .* Did you mean "demo"'):
+        read_recipe("demmo")
+    with pytest.raises(ConfigError, match="can not be read as a recipe"):
+        (tmp_path / "latin.toml").write_bytes(b"\xff")
+        read_toml(tmp_path / "latin.toml")
+
+
+def test_beam_search_does_not_sample():
+    with pytest.raises(ConfigError, match="beam search does not sample"):
+        check(DecodeSettings, {"beam": 4, "temperature": 1.0})
+
+
+def test_override_leaves_the_tree_it_was_given_alone():
+    tree = {"a": {"b": 1}}
+    assert override(tree, ["a.b=2"]) == {"a": {"b": 2}} and tree == {"a": {"b": 1}}
+
+
+def test_budgets_are_times():
+    assert [seconds(s) for s in ("45s", "2m", "1h", "1h1m1s")] == [45, 120, 3600, 3661]
+
+
+def test_swiglu_is_narrower_so_that_it_costs_the_same():
+    assert TransformerSettings(width=96, activation="swiglu").width_of_feed == 256
+    assert TransformerSettings(width=96).width_of_feed == 384
