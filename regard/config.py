@@ -52,7 +52,8 @@ class TransformerSettings(Settings):
     norm: Literal["layer", "rms"] = "layer"
     norm_place: Literal["pre", "post"] = "pre"
     """pre: x + f(norm(x)), trains without care; post: norm(x + f(x)), as in Vaswani et al. 2017."""
-    positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
+    positions: Literal["sinusoidal", "learned", "rotary", "both", "none"] = "sinusoidal"
+    """both: sinusoidal and rotary, so that cross-attention, which rotary leaves alone, has some."""
     max_length: int = Field(default=512, ge=1)
     """Longest sequence in tokens; a longer one is refused."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
@@ -70,9 +71,11 @@ class TransformerSettings(Settings):
             raise ValueError(
                 f"heads ({self.heads}) must be a multiple of kv_heads ({self.kv_heads})."
             )
-        odd = {"rotary": self.width_of_head, "sinusoidal": self.width}.get(self.positions, 0)
-        if odd % 2:
-            raise ValueError(f"{self.positions} positions need an even width, found {odd}.")
+        turned, added = self.width_of_head, self.width
+        needed = {"rotary": (turned,), "sinusoidal": (added,), "both": (turned, added)}
+        for width in needed.get(self.positions, ()):
+            if width % 2:
+                raise ValueError(f"{self.positions} positions need an even width, found {width}.")
         return self
 
     @property
@@ -99,6 +102,8 @@ class TrainSettings(Settings):
     """Source and target tokens in one step, padding included."""
     accumulate: int = Field(default=1, ge=1)
     """Pieces a step is split into to save memory; the result equals the whole step."""
+    optimizer: Literal["adamw", "muon"] = "adamw"
+    """muon: fewer, dearer steps; pays with large batches (Jordan et al. 2024)."""
     rate: float = Field(default=2e-3, gt=0)
     """Peak learning rate."""
     schedule: Literal["cosine", "inverse_sqrt"] = "cosine"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import DataError, RunError
+from regard.files import write_text
 from regard.names import Prediction
 
 FILE = "pairs.jsonl"
@@ -66,10 +67,9 @@ class Nearest:
     def save(self, folder: Path) -> None:
         """Write the pairs, which are all there is to know, as JSON Lines."""
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / FILE).open("w", encoding="utf-8", newline="\n") as lines:
-            for source, target in self.pairs:
-                row = {"source": source, "target": target}
-                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        rows = ({"source": source, "target": target} for source, target in self.pairs)
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_text(folder / FILE, lines)
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -88,6 +88,10 @@ class Rotary(Positions):
         return x * cos + torch.cat([-right, left], dim=-1) * sin
 
 
+class Both(Sinusoidal, Rotary):
+    """Sinusoidal embeddings and rotary queries and keys: where a token is, and how far off."""
+
+
 def sinusoids(length: int, width: int) -> Tensor:
     """(length, width) table, sines and cosines in turn.
 
@@ -109,4 +113,5 @@ POSITIONS: dict[str, type[Positions]] = {
     "sinusoidal": Sinusoidal,
     "learned": Learned,
     "rotary": Rotary,
+    "both": Both,
 }

@@ -1,21 +1,28 @@
-"""AdamW, fused, and its state as plain named tensors (so that no pickle is ever needed)."""
+"""The optimizer, and its state as plain named tensors (so that no pickle is ever needed)."""
 
 import torch
 from torch import Tensor, nn
 
 from regard.config import TrainSettings
 from regard.errors import RunError
+from regard.train.muon import Muon
 
 
 def make_optimizer(network: nn.Module, settings: TrainSettings) -> torch.optim.AdamW:
-    """Weight decay pulls on matrices only; biases and norm scales are left alone."""
-    parameters = list(network.parameters())
+    """Weight decay pulls on matrices only; biases and norm scales are left alone. Muon takes the
+    matrices that multiply; embedding tables, which are looked up, stay with AdamW."""
+    tables = {id(m.weight) for m in network.modules() if isinstance(m, nn.Embedding)}
+    matrices = [p for p in network.parameters() if p.dim() == 2 and id(p) not in tables]
+    looked_up = [p for p in network.parameters() if id(p) in tables]
+    vectors = [p for p in network.parameters() if p.dim() != 2]
     groups = [
-        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": settings.weight_decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+        {"params": matrices, "weight_decay": settings.weight_decay, "orthogonal": True},
+        {"params": looked_up, "weight_decay": settings.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
     ]
+    kind = {"adamw": torch.optim.AdamW, "muon": Muon}[settings.optimizer]
     betas = (0.9, settings.beta2)
-    return torch.optim.AdamW(groups, lr=settings.rate, betas=betas, eps=1e-9, fused=True)
+    return kind(groups, lr=settings.rate, betas=betas, eps=1e-9, fused=True)
 
 
 def optimizer_tensors(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -20,6 +20,7 @@ from regard.tasks.task import Loss, Task
 from regard.train import checkpoints
 from regard.train.checkpoints import Checkpoint
 from regard.train.loop import Step, fit
+from regard.train.memory import keep_freed_memory
 from regard.train.optim import load_optimizer_tensors, make_optimizer, optimizer_tensors
 from regard.train.schedules import rate_at
 from regard.train.state import Progress, random_tensors, restore_random
@@ -114,6 +115,7 @@ class Training:
             start=self.progress.step,
             clip=self.settings.clip,
         )
+        keep_freed_memory()
         self._trim_log()
         if self.finished:
             return

@@ -12,6 +12,7 @@ V = 13
 SETTINGS = {
     "sinusoidal": dict(positions="sinusoidal"),
     "learned, post-norm": dict(positions="learned", norm_place="post"),
+    "sinusoidal and rotary": dict(positions="both"),
     "rotary, rms, swiglu": dict(positions="rotary", norm="rms", activation="swiglu", bias=False),
     "grouped, wide heads": dict(positions="rotary", heads=4, kv_heads=2, head_width=6),
     "no positions": dict(positions="none", kv_heads=1, activation="gelu"),

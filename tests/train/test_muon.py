@@ -1,0 +1,65 @@
+"""Muon against torch's own and against a decomposition."""
+
+import pytest
+import torch
+from torch import nn
+
+from regard.build import new_training
+from regard.train.muon import MOMENTUM, QUINTIC, ROUNDS, Muon, orthogonal
+from regard.train.training import Stopped
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 8), (2, 5, 20), (2, 20, 5)])
+def test_orthogonal_keeps_directions_and_brings_singular_values_near_one(shape):
+    torch.manual_seed(0)
+    matrices = torch.randn(shape, dtype=torch.float64)
+    u, before, v = torch.linalg.svd(matrices, full_matrices=False)
+    a, b, c = QUINTIC
+    values = before / matrices.norm(dim=(1, 2))[:, None]
+    for _ in range(ROUNDS):  # the same polynomial, on the singular values themselves
+        values = a * values + b * values**3 + c * values**5
+    torch.testing.assert_close(orthogonal(matrices), u @ torch.diag_embed(values) @ v)
+    large = values[before > 0.3 * before.amax(dim=1, keepdim=True)]
+    assert large.min() > 0.6 and large.max() < 1.3
+
+
+def test_steps_agree_with_torch_within_its_bfloat16():
+    torch.manual_seed(0)
+    ours, theirs = nn.Parameter(torch.randn(12, 20)), nn.Parameter(torch.empty(12, 20))
+    theirs.data.copy_(ours.data)
+    group = {"params": [ours], "weight_decay": 0.1, "orthogonal": True}
+    settings = dict(lr=0.02, weight_decay=0.1, momentum=MOMENTUM, adjust_lr_fn="match_rms_adamw")
+    optimizers = Muon([group], lr=0.02), torch.optim.Muon([theirs], **settings)
+    start = ours.detach().clone()
+    for _ in range(5):
+        gradient = torch.randn(12, 20)
+        for p, optimizer in zip((ours, theirs), optimizers, strict=True):
+            p.grad = gradient.clone()
+            optimizer.step()
+    moved, difference = (theirs - start).norm(), (ours - theirs).norm()
+    assert difference < 0.03 * moved
+
+
+def test_what_is_not_a_matrix_gets_plain_adamw():
+    torch.manual_seed(0)
+    a, b = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
+    ours, plain = Muon([a], lr=0.1, fused=True), torch.optim.AdamW([b], lr=0.1, fused=True)
+    for _ in range(3):
+        a.grad = torch.arange(4.0)
+        b.grad = torch.arange(4.0)
+        ours.step()
+        plain.step()
+    assert torch.equal(a, b)
+
+
+def test_a_muon_run_resumes_byte_equal(small, tmp_path):
+    whole = new_training(small("train.optimizer=muon"), tmp_path / "whole")
+    list(whole.run())
+    cut = new_training(small("train.optimizer=muon"), tmp_path / "cut")
+    assert list(cut.run(lambda: cut.progress.step >= 5))[-1] == Stopped(5)
+    from regard.build import resume_training
+
+    again = resume_training(tmp_path / "cut")
+    list(again.run())
+    for p, q in zip(whole.network.parameters(), again.network.parameters(), strict=True):
+        assert torch.equal(p, q)
