@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/demo.stamp ## Train a small model, look inside it and check it
+demo: .venv/demo.stamp ## Train a small model, score it and look inside it
 	@.venv/bin/regard demo
 
 test: .venv/test.stamp ## Lint, check types and run every test

@@ -11,31 +11,28 @@ runs/demo/recipe.toml         fully resolved settings
 """
 
 import os
-import platform
+import shutil
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib import metadata, resources
+from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import filelock
 import tomli_w
 import torch
-from torch import nn
 
 from regard.config import Recipe, Tree, check, override, read_toml, seconds
 from regard.data.splits import Splits, fingerprint
 from regard.errors import ConfigError, RunError, did_you_mean
 from regard.files import read_table, write_json, write_text
+from regard.models.weights import count_parameters
 from regard.tasks import find_task
 from regard.tasks.task import Task
 from regard.train import checkpoints
-from regard.train.budget import steps_within
-from regard.train.state import seed_everything
+from regard.train.budget import with_steps
+from regard.train.state import environment, seed_everything
 from regard.train.training import Training
 
-SECONDS_BETWEEN_VALIDATIONS = 25  # at least, under a time budget
 FORMAT = 1  # of the run folder; a reader refuses a newer one
 
 
@@ -48,7 +45,7 @@ def read_recipe(recipe: str | Path, sets: Sequence[str] = ()) -> Recipe:
     Paths inside a file are relative to it; paths in `sets` are relative to here.
     """
     path = find_recipe(recipe)
-    tree = override(_anchored(read_toml(path), path.parent), list(sets))
+    tree = override(_one_end(_anchored(read_toml(path), path.parent), sets), sets)
     return check_recipe(_anchored(tree, Path.cwd()), path)
 
 
@@ -59,16 +56,26 @@ def check_recipe(tree: Tree, where: Path) -> Recipe:
 
 
 def find_recipe(recipe: str | Path) -> Path:
-    if Path(recipe).exists() or Path(recipe).suffix == ".toml":
+    if Path(recipe).suffix == ".toml":
         return Path(recipe)
     shipped = Path(str(resources.files("regard") / "recipes"))
     names = [path.stem for path in shipped.glob("*.toml")]
     if str(recipe) not in names:
         raise ConfigError(
-            f'"{recipe}" is neither a recipe file nor the name of a shipped recipe.'
+            f'"{recipe}" is neither a recipe file (NAME.toml) nor the name of a shipped recipe.'
             f"{did_you_mean(str(recipe), names)}"
         )
     return shipped / f"{recipe}.toml"
+
+
+def _one_end(tree: Tree, sets: Sequence[str]) -> Tree:
+    """Setting train.steps replaces a recipe's train.budget, and the other way round."""
+    train = tree.get("train")
+    keys = [text.partition("=")[0].strip() for text in sets]
+    for new, old in (("steps", "budget"), ("budget", "steps")):
+        if isinstance(train, dict) and f"train.{new}" in keys and f"train.{old}" not in keys:
+            tree = {**tree, "train": {k: v for k, v in train.items() if k != old}}
+    return tree
 
 
 def _anchored(tree: Tree, base: Path) -> Tree:
@@ -79,11 +86,11 @@ def _anchored(tree: Tree, base: Path) -> Tree:
     return tree
 
 
-def _write_recipe(recipe: Recipe, folder: Path) -> None:
+def _write_recipe(recipe: Recipe, folder: Path, home: Path) -> None:
     """Fully resolved, with data.path relative to the run, so that both can move together."""
     tree = recipe.model_dump(exclude_none=True)
     if tree.get("data", {}).get("path"):
-        tree["data"]["path"] = os.path.relpath(tree["data"]["path"], folder.resolve())
+        tree["data"]["path"] = os.path.relpath(tree["data"]["path"], home.resolve())
     write_text(folder / "recipe.toml", tomli_w.dumps(tree))
 
 
@@ -97,35 +104,50 @@ def new_training(recipe: Recipe, folder: Path) -> Training:
             f"{folder}: exists already. Continue it with: regard resume {folder}, "
             "or give another name with --out."
         )
+    device = pick_device(recipe.device)
     kind = find_task(recipe.task)
     splits = kind.read(recipe)
-    seed_everything(recipe.seed)
     task = kind.fit(recipe, splits.train)
-    network = task.network().to(pick_device(recipe.device))
-    training = Training(task, network, splits.train, splits.validation, folder)
+    for text in task.samples(splits.test):
+        if not task.fits(text):
+            raise ConfigError(f"samples: {text[:40]!r} is empty or longer than model.max_length.")
+    training = _training(task, splits, folder, device)
     if recipe.train.budget is not None:
-        _spend_budget(training, seconds(recipe.train.budget))
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise RunError(f"{folder}: can not be made: {error.strerror or error}.") from error
-    _write_recipe(task.recipe, folder)
-    write_json(folder / "tokenizer.json", task.as_json())
-    write_json(folder / "run.json", _facts(task, splits, training))
+        settings = with_steps(training, seconds(recipe.train.budget))
+        task.recipe = recipe.model_copy(update={"train": settings})
+    _make_folder(folder, task, _facts(task, splits, training))
     return training
 
 
 def resume_training(folder: Path) -> Training:
     """The training of a run folder, as its newest whole checkpoint left it."""
     facts, task = open_task(folder)
-    splits = read_splits(task, facts, folder)
-    _warn_if_elsewhere(facts)
-    seed_everything(task.recipe.seed)
-    network = task.network().to(pick_device(task.recipe.device))
-    training = Training(task, network, splits.train, splits.validation, folder)
+    device = pick_device(task.recipe.device)
+    _warn_if_elsewhere(facts["environment"], environment(device))
+    training = _training(task, read_splits(task, facts, folder), folder, device)
     if checkpoint := checkpoints.load_latest(folder / "checkpoints"):
         training.restore(checkpoint)
     return training
+
+
+def _training(task: Task[Any], splits: Splits[Any], folder: Path, device: torch.device) -> Training:
+    seed_everything(task.recipe.seed)
+    network = task.network().to(device)
+    return Training(task, network, splits.train, splits.validation, folder)
+
+
+def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:
+    """A new run folder, whole or not there."""
+    part = folder.with_name(f".{folder.name}.part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        _write_recipe(task.recipe, part, folder)
+        write_json(part / "tokenizer.json", task.as_json())
+        write_json(part / "run.json", facts)
+        part.rename(folder)
+    except OSError as error:
+        raise RunError(f"{folder}: can not be made: {error.strerror or error}.") from error
 
 
 def open_task(folder: Path) -> tuple[Tree, Task[Any]]:
@@ -133,7 +155,7 @@ def open_task(folder: Path) -> tuple[Tree, Task[Any]]:
     if not folder.is_dir():
         raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
     facts = read_table(folder / "run.json")
-    if facts.get("format") != FORMAT:
+    if facts.get("format") != FORMAT or not {"data", "environment"} <= facts.keys():
         raise RunError(
             f"{folder}/run.json: run format {facts.get('format')!r}, but this Regard reads format "
             f"{FORMAT}: upgrade Regard, or is this another program's folder?"
@@ -155,22 +177,6 @@ def read_splits(task: Task[Any], facts: Tree, folder: Path) -> Splits[Any]:
     return splits
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the run for writing; a second writer is refused at once."""
-    lock = filelock.FileLock(folder / ".lock", timeout=0)
-    try:
-        lock.acquire()
-    except filelock.Timeout as error:
-        raise RunError(
-            f"{folder}: another process is writing this run; wait for it or stop it."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def pick_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -182,46 +188,20 @@ def pick_device(name: str) -> torch.device:
     return device
 
 
-def environment() -> Tree:
-    """What exact resume depends on."""
-    return {
-        "regard": metadata.version("regard"),
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "machine": platform.machine(),
-        "threads": torch.get_num_threads(),
-    }
-
-
-def _spend_budget(training: Training, budget: float) -> None:
-    steps = steps_within(
-        budget,
-        training.network,
-        training.settings,
-        training.pieces_of,
-        training.loss_of,
-        training.plan.steps_per_epoch,
-    )
-    often = max(steps // 10, round(steps * SECONDS_BETWEEN_VALIDATIONS / budget))
-    every = training.settings.validate_every or max(1, min(steps, often))
-    chosen = {"steps": steps, "budget": None, "validate_every": every}
-    train = training.settings.model_copy(update=chosen)
-    training.task.recipe = training.task.recipe.model_copy(update={"train": train})
-
-
 def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
     return {
         "format": FORMAT,
         "task": task.recipe.task,
         "data": {
             "sha256": _fingerprint(splits),
+            "split_rule": task.split_rule,
             "train": len(splits.train),
             "validation": len(splits.validation),
             "test": len(splits.test),
             "left_out_of_training": training.left_out,
         },
         "parameters": count_parameters(training.network),
-        "environment": environment(),
+        "environment": environment(next(training.network.parameters()).device),
     }
 
 
@@ -229,17 +209,11 @@ def _fingerprint(splits: Splits[Any]) -> str:
     return fingerprint([*splits.train, *splits.validation, *splits.test])
 
 
-def _warn_if_elsewhere(facts: Tree) -> None:
-    now, then = environment(), facts["environment"]
+def _warn_if_elsewhere(then: Tree, now: Tree) -> None:
     changed = [f"{key} {then.get(key)} -> {now[key]}" for key in now if now[key] != then.get(key)]
     if changed:
         warnings.warn(
             f"resumed in another environment ({', '.join(changed)}): "
             "valid, but not bit-exact to an uninterrupted run.",
-            stacklevel=2,
+            stacklevel=3,
         )
-
-
-def count_parameters(network: nn.Module) -> int:
-    """Trained numbers in a network, shared tables counted once."""
-    return sum(p.numel() for p in network.parameters())

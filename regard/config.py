@@ -6,8 +6,9 @@ spelling, all mistakes are reported at once, and those in a file carry its line.
 
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -57,7 +58,9 @@ class TransformerSettings(Settings):
     max_length: int = Field(default=512, ge=1)
     """Longest sequence in tokens; a longer one is refused."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Share of each part's output, and of the embeddings, set to zero while training."""
     bias: bool = True
+    """Whether the products add a bias."""
 
     @model_validator(mode="after")
     def heads_fit(self) -> Self:
@@ -150,6 +153,8 @@ class DecodeSettings(Settings):
     def one_way_to_search(self) -> Self:
         if self.beam > 1 and self.temperature > 0:
             raise ValueError("beam search does not sample: use beam = 1 or temperature = 0.")
+        if self.temperature == 0 and (self.top_k or self.top_p or self.min_p):
+            raise ValueError("top_k, top_p and min_p are for sampling: set a temperature too.")
         return self
 
 
@@ -192,7 +197,7 @@ def read_toml(path: Path) -> Tree:
         raise ConfigError(f"{path}: not valid TOML: {error}.") from error
 
 
-def override(tree: Tree, sets: list[str] | tuple[str, ...]) -> Tree:
+def override(tree: Tree, sets: Sequence[str]) -> Tree:
     """A copy of `tree` with each 'a.b=value' put in. Values are read as TOML, else as text.
 
     >>> override({"train": {"rate": 1.0}}, ["train.rate=0.5", "model.norm=rms"])
@@ -246,8 +251,8 @@ def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
 def _class_at(cls: type[Settings] | None, keys: list[str]) -> type[Settings] | None:
     for key in keys:
         field = cls.model_fields.get(key) if cls else None
-        kind = field.annotation if field else None
-        cls = kind if isinstance(kind, type) and issubclass(kind, Settings) else None
+        kinds = [field.annotation, *get_args(field.annotation)] if field else []  # X, or X | None
+        cls = next((k for k in kinds if isinstance(k, type) and issubclass(k, Settings)), None)
     return cls
 
 

@@ -7,8 +7,12 @@ one place for a test to make fail.
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import filelock
 
 from regard.errors import RunError
 
@@ -62,3 +66,23 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run folder for writing; a second writer is refused at once."""
+    if not folder.is_dir():
+        raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
+    lock = filelock.FileLock(folder / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise RunError(
+            f"{folder}: another process is writing this run; wait for it or stop it."
+        ) from error
+    except OSError as error:
+        raise RunError(f"{folder}: can not be written: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -11,8 +11,10 @@ PAD, START, STOP, UNKNOWN = range(4)
 SPECIALS = ("<pad>", "<start>", "<stop>", "<unknown>")
 FIRST_PIECE = len(SPECIALS)
 
-# Scores of which more is better; of every other score less is.
-HIGHER_IS_BETTER = frozenset({"exact_match", "token_accuracy"})
+SCORE_TITLES = {
+    "per": "PER, pieces wrong, %",
+    "wer": "WER, outputs wrong, %",
+}
 
 
 @dataclass(frozen=True, slots=True)

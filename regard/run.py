@@ -1,6 +1,6 @@
 """`Run`, the front desk: a finished run as one object that predicts, scores and shows itself."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any
 from torch import nn
 
 from regard.build import (
-    locked,
     new_training,
     open_task,
     pick_device,
@@ -19,13 +18,13 @@ from regard.build import (
 )
 from regard.config import Recipe, Tree
 from regard.errors import RunError
-from regard.files import read_table, write_json, write_text
+from regard.files import locked, read_table, write_json, write_text
 from regard.lens.capture import look
 from regard.lens.picture import Picture
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
 from regard.names import Prediction, Scores
-from regard.tasks.task import Task
+from regard.tasks.task import Task, predict_fitting
 from regard.train.report import card
 from regard.train.training import Training
 
@@ -49,9 +48,9 @@ class Run:
         folder = Path(folder)
         facts, task = open_task(folder)
         path = folder / "model.safetensors"
-        if not path.exists():
+        if "test" not in facts or not path.exists():
             raise RunError(
-                f"{folder}: this run is not finished, so it has no model yet. "
+                f"{folder}: this run is not finished, so there is no model to use yet. "
                 f"Go on with: regard resume {folder}"
             )
         network = task.network()
@@ -86,13 +85,16 @@ class Run:
         return self._scored(examples, str(data or "test part"), baseline, decoding)
 
     def _scored(self, examples: list[Any], data: str, baseline: Predictor, decoding: Tree) -> Tree:
-        scores = self.task.evaluate(self.predictor(**decoding), examples)
-        beside = self.task.evaluate(baseline, examples)
+        inputs = self.task.inputs(examples)
+        answers = predict_fitting(self.task, self.predictor(**decoding), inputs)
+        scores = self.task.score(answers, examples)
+        beside = self.task.score(baseline.predict(inputs), examples)
         return {
             "run": str(self.folder),
             "task": self.recipe.task,
             "data": data,
-            "examples": len(examples),
+            "examples": len(inputs),
+            "too_long": sum(not self.task.fits(text) for text in inputs),  # counted as wrong
             "scores": _plain(scores),
             "baseline": {"name": baseline.name, "scores": _plain(beside)},
         }
@@ -103,33 +105,39 @@ class Run:
 
 
 def finish(training: Training) -> Run:
-    """Turn a finished training into a run: final weights, test scores, samples, picture, card."""
-    folder, task = training.folder, training.task
-    load_weights(training.network, training.final_weights(), "the checkpoint")
-    task.predictor(training.network).save(folder)
-    splits = read_splits(task, read_table(folder / "run.json"), folder)
+    """Turn a finished training into a run: final weights, test scores, samples, pictures, card.
+    run.json comes last: without its scores a run counts as unfinished, and can be resumed."""
+    folder, task, network = training.folder, training.task, training.network
+    load_weights(network, training.final_weights(), "the checkpoint")
+    facts = read_table(folder / "run.json")
+    splits = read_splits(task, facts, folder)
     baseline = task.baseline(splits.train)
-    (folder / "baseline").mkdir(exist_ok=True)
-    baseline.save(folder / "baseline")
-    run = Run.load(folder)
+    run = Run(folder, task, network.eval(), facts)
     scored = run._scored(splits.test, "test part", baseline, {})
-    inputs = task.samples(splits.test)
-    samples = run.predictor().predict(inputs)
-    picture = run.look(inputs[0])
-    picture.save(folder / "attention.png")
-    picture.save(folder / "attention.html")
-    run.facts |= {
+    facts |= {
         "weights": training.settings.keep,
         "steps": training.progress.step,
         "seconds": round(training.progress.seconds, 1),
         "tokens_per_second": round(training.progress.tokens / max(training.progress.seconds, 1e-9)),
         "validation": training.progress.validation,
         "test": {k: v for k, v in scored.items() if k != "run"},  # no path: a run may move
-        "samples": [p.as_json() for p in samples],
+        "samples": _samples(run, splits.train, task.samples(splits.test)),
     }
-    write_json(folder / "run.json", run.facts)
-    write_text(folder / "README.md", card(run.recipe, run.facts))
+    picture = run.look(facts["samples"][0]["input"])
+    picture.save(folder / "attention.png")
+    picture.save(folder / "attention.html")
+    baseline.save(folder / "baseline")
+    run.predictor().save(folder)
+    write_text(folder / "README.md", card(run.recipe, facts))
+    write_json(folder / "run.json", facts)
     return run
+
+
+def _samples(run: Run, train: list[Any], inputs: list[str]) -> list[Tree]:
+    """Predictions to show, each with whether it was among the training inputs."""
+    known = set(run.task.inputs(train))
+    found = run.predictor().predict(inputs)
+    return [{**p.as_json(), "in_training": p.input in known} for p in found]
 
 
 def load(folder: str | Path, device: str = "auto") -> Run:
@@ -137,25 +145,35 @@ def load(folder: str | Path, device: str = "auto") -> Run:
     return Run.load(folder, device)
 
 
-def train(recipe: str | Path | Recipe, folder: str | Path, sets: list[str] | None = None) -> Run:
+def train(recipe: str | Path | Recipe, folder: str | Path, sets: Sequence[str] = ()) -> Run:
     """Train a recipe into a new run folder and return the finished run.
 
     >>> run = regard.train("recipe.toml", "runs/mine", ["train.steps=500"])  # doctest: +SKIP
     """
-    made = recipe if isinstance(recipe, Recipe) else read_recipe(recipe, sets or [])
-    return _to_the_end(new_training(made, Path(folder)))
+    made = recipe if isinstance(recipe, Recipe) else read_recipe(recipe, sets)
+    training = new_training(made, Path(folder))
+    with locked(training.folder):
+        return _to_the_end(training)
 
 
 def resume(folder: str | Path) -> Run:
-    """Go on with an unfinished run, exactly where it stopped."""
-    return _to_the_end(resume_training(Path(folder)))
+    """Go on with a run exactly where it stopped; a finished one is opened."""
+    folder = Path(folder)
+    with locked(folder):
+        if is_finished(folder):
+            return Run.load(folder)
+        return _to_the_end(resume_training(folder))
+
+
+def is_finished(folder: Path) -> bool:
+    facts, _ = open_task(folder)
+    return "test" in facts
 
 
 def _to_the_end(training: Training) -> Run:
-    with locked(training.folder):
-        for _ in training.run():
-            pass
-        return finish(training)
+    for _ in training.run():
+        pass
+    return finish(training)
 
 
 def _plain(scores: Scores) -> Tree:

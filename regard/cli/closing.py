@@ -6,13 +6,12 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.console import echo_json, say, watch
+from regard.cli.console import command, echo_json, say, watch
+from regard.names import SCORE_TITLES
 
 if TYPE_CHECKING:
     from regard.run import Run
     from regard.train.training import Training
-
-NAMES = {"per": "piece error rate, %", "wer": "whole error rate, %"}
 
 
 def free_folder(folder: Path) -> Path:
@@ -23,57 +22,63 @@ def free_folder(folder: Path) -> Path:
 
 def carry_out(training: "Training", *, as_json: bool) -> None:
     """Train to the end and close with scores, samples and what to try next. Exit code 130 when
-    the person stopped it."""
-    from regard.build import locked
+    the person stopped it; what was trained is saved then."""
     from regard.run import finish
 
-    facts = training.task.recipe.train
     say(
         f"{len(training.examples):,} examples, {training.steps:,} steps of up to "
-        f"{facts.batch_tokens:,} tokens; validation every {training.validate_every:,}."
+        f"{training.settings.batch_tokens:,} tokens; validation every {training.validate_every:,}."
     )
-    with locked(training.folder):
-        if not watch(training, as_json=as_json):
-            sys.exit(130)
-        say("\nScoring the test part, which no step has seen ...")
-        run = finish(training)
+    if training.left_out:
+        say(f"{training.left_out:,} examples are empty or too long and were left out of training.")
+    stopped = not watch(training, as_json=as_json)
+    try:
+        if not stopped:
+            say("\nScoring the test part, which no step has seen ...")
+            show_result(finish(training), as_json=as_json)
+            return
+    except KeyboardInterrupt:
+        say("\nStopped while scoring.")
+    say(f"All is saved. Go on with:  {command('resume', training.folder)}")
+    sys.exit(130)
+
+
+def show_result(run: "Run", *, as_json: bool) -> None:
+    facts = run.facts
     if as_json:
-        echo_json(
-            {
-                "run": str(run.folder),
-                "steps": run.facts["steps"],
-                "seconds": run.facts["seconds"],
-                "tokens_per_second": run.facts["tokens_per_second"],
-                "scores": run.facts["test"]["scores"],
-            }
-        )
-    else:
-        show_result(run)
-
-
-def show_result(run: "Run") -> None:
-    facts, folder = run.facts, os.path.relpath(run.folder)
+        keys = ("steps", "seconds", "tokens_per_second")
+        last = {"run": str(run.folder), **{k: facts[k] for k in keys}}
+        echo_json({**last, "scores": facts["test"]["scores"]})
+        return
     say(f"Trained in {facts['seconds']:.0f} s at {facts['tokens_per_second']:,} tokens/s.\n")
     show_scores(facts["test"])
     print()
-    width = max(len(s["input"]) for s in facts["samples"])
-    for sample in facts["samples"]:
-        print(f"  {sample['input']:{width}}  {sample['output']}")
+    show_samples(facts["samples"])
     first = facts["samples"][0]["input"]
-    say(f"\nIn {folder}/: the model, its card README.md, attention.png and attention.html.")
+    say(f"\nIn {os.path.relpath(run.folder)}: the model, README.md, attention.png, attention.html.")
     say("Try next:")
-    say(f'  regard predict {folder} "{first}" --beam 8')
-    say(f'  regard look {folder} "{first}"')
-    say(f"  regard evaluate {folder}")
+    say(f"  {command('predict', run.folder, first, '--beam', '8')}")
+    say(f"  {command('look', run.folder, first)}")
+    say(f"  {command('evaluate', run.folder)}")
+
+
+def show_samples(samples: list[dict[str, Any]]) -> None:
+    width = max(len(s["input"]) for s in samples)
+    for sample in samples:
+        mark = "*" if sample["in_training"] else " "
+        print(f"{mark} {sample['input']:{width}}  {sample['output']}")
+    if any(sample["in_training"] for sample in samples):
+        print("* was among the training inputs")
 
 
 def show_scores(test: dict[str, Any]) -> None:
     """The scores of `evaluate`, beside the baseline's, with their 95 % intervals."""
     beside = test["baseline"]
-    print(f"{test['data']}, {test['examples']:,} examples; 95 % bootstrap intervals")
-    print(f"  {'':24}{'this model':28}baseline*")
+    print(f"{test['data']}, {test['examples']:,} inputs; 95 % bootstrap intervals")
+    print(f"  {'':24}{'this model':28}baseline: {beside['name']}")
     for name, score in test["scores"].items():
         rows = [score, beside["scores"][name]]
         cells = [f"{s['value']:.2f}  ({s['low']:.2f} to {s['high']:.2f})" for s in rows]
-        print(f"  {NAMES.get(name, name):24}{cells[0]:28}{cells[1]}")
-    print(f"  * {beside['name']}")
+        print(f"  {SCORE_TITLES.get(name, name):24}{cells[0]:28}{cells[1]}")
+    if test["too_long"]:
+        print(f"  {test['too_long']:,} inputs are empty or too long: counted as wrong")

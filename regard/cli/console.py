@@ -3,11 +3,14 @@ when asked."""
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +27,15 @@ def say(text: str = "") -> None:
     click.echo(text, err=True)
 
 
+def command(*words: object) -> str:
+    """How to call us again from this shell: regard, or its path when it is not on the PATH."""
+    found, ours = shutil.which("regard"), Path(sys.argv[0])
+    known = found is not None and ours.exists() and Path(found).samefile(ours)
+    program = "regard" if known or ours.name != "regard" else os.path.relpath(ours)
+    parts = (os.path.relpath(w) if isinstance(w, Path) else str(w) for w in words)
+    return shlex.join([program, *parts])
+
+
 @contextmanager
 def stop_on_interrupt() -> Iterator[list[int]]:
     """The first Ctrl-C (or SIGTERM) is noted in the list, the second one ends the process."""
@@ -33,6 +45,7 @@ def stop_on_interrupt() -> Iterator[list[int]]:
         if caught:
             raise KeyboardInterrupt
         caught.append(number)
+        say("\nStopping after this step; again to stop at once, without saving ...")
 
     before = {n: signal.signal(n, note) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -43,21 +56,14 @@ def stop_on_interrupt() -> Iterator[list[int]]:
 
 
 def watch(training: "Training", *, as_json: bool) -> bool:
-    """Run a training to its end and show it; False when Ctrl-C stopped it (all is saved)."""
+    """Run a training to its end and show it; False when Ctrl-C stopped it."""
     view = JsonView() if as_json else BarView() if sys.stderr.isatty() else LineView()
-    from regard.train.training import Stopped
-
     with stop_on_interrupt() as caught, view.showing(training):
         for event in training.run(lambda: bool(caught)):
             view.note(training, event)
-            if isinstance(event, Stopped):
-                break
-        else:
-            return True
-    folder = os.path.relpath(training.folder)
-    say(f"\nStopped after step {training.progress.step:,} of {training.steps:,}; all is saved.")
-    say(f"Go on with:  regard resume {folder}")
-    return False
+    if caught:
+        say(f"\nStopped after step {training.progress.step:,} of {training.steps:,}.")
+    return not caught
 
 
 class LineView:

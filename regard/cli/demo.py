@@ -6,6 +6,8 @@ import click
 
 from regard.cli.closing import carry_out, free_folder
 from regard.cli.console import say
+from regard.errors import RunError
+from regard.files import locked
 
 
 @click.command()
@@ -26,12 +28,24 @@ def demo(budget: str, out: Path, as_json: bool) -> None:
     regard demo --budget 60s --out runs/quick
     """
     say("Regard demo: an encoder-decoder Transformer learns to pronounce words, letter by letter,")
-    say("from the CMU Pronouncing Dictionary.\n")
+    say("from the CMU Pronouncing Dictionary. PER is the share of phonemes it gets wrong, WER the")
+    say("share of words, judged by the nearest of a word's pronunciations.\n")
     from regard.build import new_training, read_recipe
 
     recipe = read_recipe("demo", [f"train.budget={budget}"])
     if out.exists():
-        aside = free_folder(out)
-        out.rename(aside)
-        say(f"The earlier {out} is now {aside}.")
-    carry_out(new_training(recipe, out), as_json=as_json)
+        move_aside(out)
+    training = new_training(recipe, out)
+    with locked(out):
+        carry_out(training, as_json=as_json)
+
+
+def move_aside(folder: Path) -> None:
+    """Make room for a new demo without losing the old one, nor pulling it from under its writer."""
+    with locked(folder):
+        aside = free_folder(folder)
+        try:
+            folder.rename(aside)
+        except OSError as error:
+            raise RunError(f"{folder}: can not be moved: {error.strerror or error}.") from error
+    say(f"The earlier {folder} is now {aside}.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from regard.cli.console import say
+from regard.cli.console import echo_json, say
 
 
 @click.command()
@@ -15,13 +15,13 @@ from regard.cli.console import say
 @click.argument("text")
 @click.option(
     "--attention",
-    type=click.Choice(["cross", "encoder", "decoder"]),
-    help="Which attention [default: cross in the terminal, all in pictures].",
+    help="encoder, decoder or cross [default: the last in the terminal, all in pictures].",
 )
 @click.option("--layer", type=int, help="1 is the first [default: the last in the terminal].")
 @click.option("--head", type=int, help="1 is the first [default: the mean in the terminal].")
 @click.option("--png", type=click.Path(path_type=Path), help="Write a picture.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write an interactive page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the weights as one JSON object.")
 def look(
     run: Path,
     text: str,
@@ -30,6 +30,7 @@ def look(
     head: int | None,
     png: Path | None,
     html: Path | None,
+    as_json: bool,
 ) -> None:
     """Show what RUN looked at while it answered TEXT.
 
@@ -38,17 +39,20 @@ def look(
     regard look runs/demo attention --attention encoder --layer 1 --head 2
     regard look runs/demo attention --html attention.html --png attention.png
     """
+    from regard.lens.picture import visible
     from regard.lens.terminal import draw
     from regard.run import Run
 
     picture = Run.load(run).look(text)
+    chosen = picture.only(name=attention, layer=layer, head=head)
     for path in (png, html):
         if path is not None:
-            chosen = picture.only(name=attention, layer=layer, head=head)
             say(f"wrote {chosen.save(path)}")
-    if png is None and html is None:
-        name = attention or "cross"
-        last = 1 + max((m.layer for m in picture.maps if m.name == name), default=0)
-        chosen = picture.only(name=name, layer=layer or last, head=head)
+    if as_json:
+        echo_json(chosen.as_json())
+    elif png is None and html is None:
+        last = chosen.maps[-1]  # the top layer: cross-attention where there is one
+        shown = chosen.only(name=attention or last.name, layer=layer or last.layer + 1)
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        click.echo(draw(chosen, width=shutil.get_terminal_size().columns, colour=colour))
+        say(f"{visible(picture.source, blank=' ')} -> {visible(picture.output, blank=' ')}")
+        click.echo(draw(shown, width=shutil.get_terminal_size().columns, colour=colour))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from regard.cli.closing import carry_out
+from regard.cli.closing import carry_out, show_result
 from regard.cli.console import say
+from regard.files import locked
 
 
 @click.command()
@@ -20,8 +21,14 @@ def resume(run: Path, as_json: bool) -> None:
     \b
     regard resume runs/demo
     """
-    from regard.build import resume_training
+    with locked(run):
+        from regard.build import resume_training
+        from regard.run import Run, is_finished
 
-    training = resume_training(run)
-    say(f"Going on with {run} from step {training.progress.step:,} of {training.steps:,}.")
-    carry_out(training, as_json=as_json)
+        if is_finished(run):
+            say(f"{run} is finished already.")
+            show_result(Run.load(run), as_json=as_json)
+            return
+        training = resume_training(run)
+        say(f"Going on with {run} from step {training.progress.step:,} of {training.steps:,}.")
+        carry_out(training, as_json=as_json)

@@ -6,6 +6,7 @@ import click
 
 from regard.cli.closing import carry_out, free_folder
 from regard.cli.console import say
+from regard.files import locked
 
 
 @click.command()
@@ -26,4 +27,6 @@ def train(recipe: str, sets: tuple[str, ...], out: Path | None, as_json: bool) -
     settings = read_recipe(recipe, sets)
     folder = out or free_folder(Path("runs") / Path(recipe).stem)
     say(f"Reading the data of {recipe} ...")
-    carry_out(new_training(settings, folder), as_json=as_json)
+    training = new_training(settings, folder)
+    with locked(folder):
+        carry_out(training, as_json=as_json)

@@ -92,7 +92,7 @@ def _check_sides(
             raise DataError(
                 f"no example fell on the {field.name} side, whose share is {share:g} percent: "
                 f"there are {len(everything)} examples with {keys} different keys. "
-                "Give more data, a larger share to that side, or a share of 0 to go without."
+                "Give more data, or a larger share to that side."
             )
 
 

@@ -104,6 +104,21 @@ class Picture:
             _require(maps, "head", head, there)
         return replace(self, maps=maps)
 
+    def as_json(self) -> dict[str, Any]:
+        """The numbers themselves, for a script or for the page."""
+        maps = [
+            {
+                "name": m.name,
+                "layer": m.layer + 1,
+                "rows": list(m.rows),
+                "columns": list(m.columns),
+                "heads": [head + 1 for head in m.heads],
+                "weights": m.weights.astype(float).round(6).tolist(),
+            }
+            for m in self.maps
+        ]
+        return {"source": self.source, "output": self.output, "maps": maps}
+
     def save(self, path: Path | str) -> Path:
         """Write a page (.html) or an image (.png). The file appears whole or not at all."""
         path = Path(path)

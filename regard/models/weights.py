@@ -47,6 +47,11 @@ def load_weights(network: nn.Module, weights: Weights, where: str) -> None:
         parameter.copy_(weights[name])
 
 
+def count_parameters(network: nn.Module) -> int:
+    """Trained numbers in a network, shared tables counted once."""
+    return sum(p.numel() for p in network.parameters())
+
+
 def average_weights(states: list[Weights]) -> Weights:
     """The mean of several sets of weights, taken in float64."""
     return {

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.data.splits import Splits
 from regard.models.predictor import Predictor
-from regard.names import Scores
+from regard.names import Prediction, Scores
 
 Example = Any  # what the task's reader yields, such as data.pairs.Pair
 Prepared = TypeVar("Prepared")  # an example as token ids
@@ -43,6 +43,8 @@ class Task(Protocol[Prepared]):
     recipe: Any  # an instance of the next line
     Recipe: ClassVar[type[Any]]
     """The settings this task reads (a config.Recipe); a recipe file is checked against it."""
+    split_rule: str
+    """How examples find their side, in words, for the card."""
 
     # Reading
     @classmethod
@@ -73,8 +75,23 @@ class Task(Protocol[Prepared]):
 
     def baseline(self, train: Sequence[Example]) -> Predictor: ...
     def load_baseline(self, folder: Path) -> Predictor: ...
-    def evaluate(self, predictor: Predictor, examples: Sequence[Example]) -> Scores: ...
+    def inputs(self, examples: Sequence[Example]) -> list[str]:
+        """What to predict in order to score these examples: each distinct input once."""
+
+    def score(self, predictions: Sequence[Prediction], examples: Sequence[Example]) -> Scores: ...
+    def fits(self, text: str) -> bool:
+        """Can the model take this input: not empty, not too long?"""
+
     def samples(self, examples: Sequence[Example]) -> list[str]:
         """A dozen inputs worth showing to a person."""
 
     def replay(self, network: nn.Module, text: str) -> Replay: ...
+
+
+def predict_fitting(
+    task: Task[Any], predictor: Predictor, inputs: Sequence[str]
+) -> list[Prediction]:
+    """Predictions for scoring: an input that does not fit gets an empty output, so it is wrong."""
+    fitting = [text for text in inputs if task.fits(text)]
+    found = {p.input: p for p in predictor.predict(fitting)}
+    return [found.get(text) or Prediction(text, "") for text in inputs]

@@ -25,21 +25,18 @@ from regard.data.named import read_named
 from regard.data.pairs import Pair, read_pairs
 from regard.data.plan import cut
 from regard.data.splits import Splits, split
-from regard.decode.search import decode
-from regard.errors import TextError
+from regard.errors import DataError, TextError
 from regard.metrics.error_rates import piece_error_rate, whole_error_rate
 from regard.models.encoder_decoder import EncoderDecoder, Source
 from regard.models.nearest import Nearest
-from regard.models.predictor import Predictor
-from regard.models.weights import save_weights
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
-from regard.tasks.task import Loss, Replay
+from regard.tasks.task import Loss, Replay, predict_fitting
+from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
-from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer import Tokenizer, fold
 
 WATCHED = 2000  # validation sources looked at while training
-PREDICT_TOKENS = 8000  # source tokens decoded at once
 
 
 class PairData(Settings):
@@ -56,6 +53,8 @@ class PairData(Settings):
             raise ValueError(
                 'give either set or path, as in set = "cmudict" or path = "pairs.tsv".'
             )
+        if not all(self.split):
+            raise ValueError("split: training, validation and test each need a share above 0.")
         return self
 
 
@@ -80,6 +79,7 @@ class IdPair(NamedTuple):
 
 class Transduce:
     Recipe: ClassVar = TransduceRecipe
+    split_rule = "a hash of the source, as the model sees it: equal sources are on one side"
 
     def __init__(self, recipe: TransduceRecipe, source: Tokenizer, target: Tokenizer) -> None:
         self.recipe, self.source, self.target = recipe, source, target
@@ -90,7 +90,7 @@ class Transduce:
     def read(cls, recipe: TransduceRecipe) -> Splits[Pair]:
         data = recipe.data
         pairs = read_named(data.set) if data.set else read_pairs(Path(data.path or ""))
-        return split(pairs, lambda pair: pair.source, data.split)
+        return split(pairs, lambda pair: _as_seen(pair.source, recipe.source), data.split)
 
     @classmethod
     def read_file(cls, recipe: TransduceRecipe, path: Path) -> list[Pair]:
@@ -131,7 +131,7 @@ class Transduce:
         return len(prepared.source), len(prepared.target) + 1
 
     def loss(self, network: nn.Module, batch: list[IdPair], smoothing: float = 0.0) -> Loss:
-        device = _device_of(network)
+        device = device_of(network)
         read = padded([[START, *pair.target] for pair in batch]).to(device)  # (B, T)
         write = padded([[*pair.target, STOP] for pair in batch]).to(device)  # (B, T)
         logits = network(Source.of([pair.source for pair in batch], device), read)  # (B, T, V)
@@ -146,14 +146,20 @@ class Transduce:
 
     @torch.no_grad()
     def validate(self, network: nn.Module, examples: Sequence[Pair]) -> dict[str, float]:
-        known = list(dict.fromkeys(pair.source for pair in examples))[:WATCHED]
-        watched = [pair for pair in examples if pair.source in set(known)]
+        every = self.inputs(examples)
+        known = every[:: -(-len(every) // WATCHED)]  # evenly: files are often sorted
+        chosen = set(known)
+        watched = [pair for pair in examples if pair.source in chosen]
         prepared = [ids for pair in watched if (ids := self.prepare(pair))]
         losses = [self.loss(network, batch) for batch in self._batches(prepared)]
-        mean = sum(float(loss.total) for loss in losses) / sum(loss.tokens for loss in losses)
-        greedy = DecodeSettings(max_length=self.recipe.decode.max_length)
-        outputs = Transducer(self, network, greedy).predict(known)
-        return {"loss": mean, "per": _score(outputs, watched)["per"].value}
+        tokens = sum(loss.tokens for loss in losses)
+        if not tokens:
+            raise DataError(
+                "every validation example is empty or longer than model.max_length: raise it."
+            )
+        mean = sum(float(loss.total) for loss in losses) / tokens
+        found = predict_fitting(self, self.predictor(network, beam=1, temperature=0.0), known)
+        return {"loss": mean, "per": self.score(found, watched)["per"].value}
 
     def _batches(self, prepared: list[IdPair]) -> list[list[IdPair]]:
         ordered = sorted(prepared, key=self.lengths)
@@ -162,9 +168,15 @@ class Transduce:
 
     # Using
 
-    def predictor(self, network: nn.Module, **decoding: Any) -> "Transducer":
-        settings = {**self.recipe.decode.model_dump(), **decoding}
-        return Transducer(self, network, check(DecodeSettings, settings, "decode"))
+    def predictor(self, network: nn.Module, **decoding: Any) -> Transducer:
+        """Asking for a temperature means asking to sample, also where the recipe has beams."""
+        if decoding.get("temperature"):
+            decoding.setdefault("beam", 1)
+        chosen = {**self.recipe.decode.model_dump(), **decoding}
+        settings = check(DecodeSettings, chosen, "decode")
+        longest = self.recipe.model.max_length
+        fitting = settings.model_copy(update={"max_length": min(settings.max_length, longest - 1)})
+        return Transducer(network, self.source, self.target, fitting, longest)
 
     def baseline(self, train: Sequence[Pair]) -> Nearest:
         return Nearest.fit([(pair.source, pair.target) for pair in train])
@@ -172,93 +184,56 @@ class Transduce:
     def load_baseline(self, folder: Path) -> Nearest:
         return Nearest.load(folder)
 
-    def evaluate(self, predictor: Predictor, examples: Sequence[Pair]) -> Scores:
-        sources = list(dict.fromkeys(pair.source for pair in examples))
-        return _score(predictor.predict(sources), examples)
+    def inputs(self, examples: Sequence[Pair]) -> list[str]:
+        return list(dict.fromkeys(pair.source for pair in examples))
+
+    def score(self, predictions: Sequence[Prediction], examples: Sequence[Pair]) -> Scores:
+        """Every target of a source counts as right: the nearest one is taken."""
+        references: dict[str, list[str]] = {}
+        for pair in examples:
+            references.setdefault(pair.source, []).append(pair.target)
+        outputs = [p.output for p in predictions]
+        accepted = [references[p.input] for p in predictions]
+        return {
+            "per": piece_error_rate(outputs, accepted),
+            "wer": whole_error_rate(outputs, accepted),
+        }
 
     def samples(self, examples: Sequence[Pair]) -> list[str]:
         if self.recipe.samples:
             return list(self.recipe.samples)
-        return list(dict.fromkeys(pair.source for pair in examples))[:12]
+        return [text for text in self.inputs(examples) if self.fits(text)][:12]
+
+    def fits(self, text: str) -> bool:
+        return 0 < len(self.source.ids(text)) <= self.recipe.model.max_length
 
     @torch.no_grad()
     def replay(self, network: nn.Module, text: str) -> Replay:
-        if not self.source.ids(text):
+        predictor = self.predictor(network)
+        ids = predictor.encode(text)
+        if not ids:
             raise TextError("nothing to look at: the text is empty.")
-        output = self.predictor(network).predict([text])[0].output
-        device = _device_of(network)
-        ids = IdPair(self.source.ids(text), self.target.ids(output))
-        written = tuple(self.target.pieces([*ids.target, STOP]))
-        read = tuple(self.target.pieces([START, *ids.target]))
-        source = tuple(self.source.pieces(ids.source))
+        best = predictor.search([ids])[0]
+        written = [*best.tokens, STOP] if best.finished else best.tokens
+        read = [START, *written[:-1]]
+        rows, seen = tuple(self.target.pieces(written)), tuple(self.target.pieces(read))
+        columns, device = tuple(self.source.pieces(ids)), device_of(network)
         return Replay(
             source=text,
-            output=output,
-            run=lambda: network(
-                Source.of([ids.source], device), padded([[START, *ids.target]]).to(device)
-            ),
-            axes={
-                "encoder": (source, source),
-                "decoder": (written, read),
-                "cross": (written, source),
-            },
+            output=self.target.decode(best.tokens),
+            run=lambda: network(Source.of([ids], device), padded([read]).to(device)),
+            axes={"encoder": (columns, columns), "decoder": (rows, seen), "cross": (rows, columns)},
         )
 
 
-class Transducer:
-    """A trained network as a Predictor: strings in, strings out, in order."""
-
-    name = "transformer"
-
-    def __init__(self, task: Transduce, network: Any, settings: DecodeSettings) -> None:
-        self.task, self.network, self.settings = task, network, settings
-
-    def predict(self, inputs: Sequence[str]) -> list[Prediction]:
-        """One prediction an input. An input without tokens gets an empty output."""
-        encoded = [self._encode(text) for text in inputs]
-        order = sorted((i for i, ids in enumerate(encoded) if ids), key=lambda i: len(encoded[i]))
-        found = {i: Prediction(text, "") for i, text in enumerate(inputs)}
-        lengths = np.array([[len(encoded[i])] for i in order]).reshape(-1, 1)
-        self.network.eval()
-        for rows in cut(order, lengths, PREDICT_TOKENS):
-            source = Source.of([encoded[i] for i in rows], _device_of(self.network))
-            for i, best in zip(
-                rows,
-                decode(self.network, source, len(rows), self.settings, numbers=rows),
-                strict=True,
-            ):
-                found[i] = Prediction(inputs[i], self.task.target.decode(best.tokens), best.score)
-        return [found[i] for i in range(len(inputs))]
-
-    def save(self, folder: Path) -> None:
-        save_weights(self.network, folder / "model.safetensors")
-
-    def _encode(self, text: str) -> list[int]:
-        ids = self.task.source.ids(text)
-        limit = self.task.recipe.model.max_length
-        if len(ids) > limit:
-            raise TextError(
-                f"the input {text[:40]!r}... has {len(ids)} tokens, but this model was trained "
-                f"for at most {limit}: split it, or train with a larger model.max_length."
-            )
-        return ids
-
-
-def _score(outputs: list[Prediction], examples: Iterable[Pair]) -> Scores:
-    """Every pronunciation or translation of a source counts as right: the nearest is taken."""
-    references: dict[str, list[str]] = {}
-    for pair in examples:
-        references.setdefault(pair.source, []).append(pair.target)
-    answers = [p.output for p in outputs]
-    accepted = [references[p.input] for p in outputs]
-    return {"per": piece_error_rate(answers, accepted), "wer": whole_error_rate(answers, accepted)}
+def _as_seen(source: str, settings: TokenizerSettings) -> str:
+    """The source without what its tokenizer throws away, so that no two that look alike to the
+    model are split."""
+    source = fold(source) if settings.lowercase else source
+    return " ".join(source.split()) if settings.kind == "word" else source
 
 
 def _both(train: Sequence[Pair]) -> Iterable[str]:
     for pair in train:
         yield pair.source
         yield pair.target
-
-
-def _device_of(network: nn.Module) -> torch.device:
-    return next(network.parameters()).device

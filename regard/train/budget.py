@@ -3,38 +3,40 @@ written into the run's recipe, and the clock is never consulted again."""
 
 import copy
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from torch import nn
 
 from regard.config import TrainSettings
-from regard.tasks.task import Loss
 from regard.train.loop import fit
+from regard.train.memory import keep_freed_memory
 from regard.train.optim import make_optimizer
 from regard.train.state import random_tensors, restore_random
+from regard.train.training import Training
 
-WARM, TIMED = 4, 24  # steps thrown away untimed, and timed
+WARM, TIMED = 4, 20  # steps thrown away untimed, and timed
 FOR_STEPS = 0.93  # the rest of the budget goes to validation and saving
+BETWEEN_VALIDATIONS = 25  # seconds, at least
 
 
-def steps_within(
-    seconds: float,
-    network: nn.Module,
-    settings: TrainSettings,
-    pieces_of: Callable[[int], Sequence[Any]],
-    loss_of: Callable[[nn.Module, Any], Loss],
-    steps_per_epoch: int,
-) -> int:
-    """How many steps fit in `seconds` on this machine. Leaves network and random state alone."""
+def with_steps(training: Training, budget: float) -> TrainSettings:
+    """The training's settings with `budget` seconds turned into steps on this machine."""
+    steps = max(1, int(FOR_STEPS * budget / seconds_per_step(training)))
+    often = max(steps // 10, round(steps * BETWEEN_VALIDATIONS / budget))
+    every = training.settings.validate_every or max(1, min(steps, often))
+    chosen = {"steps": steps, "budget": None, "validate_every": every}
+    return training.settings.model_copy(update=chosen)
+
+
+def seconds_per_step(training: Training) -> float:
+    """Time some steps on a copy of the network. Leaves network and random state alone."""
+    keep_freed_memory()  # as in the training itself
     before = random_tensors()
-    spare = copy.deepcopy(network)
-    stride = max(1, steps_per_epoch // (WARM + TIMED))  # batches differ in length: sample them all
+    spare = copy.deepcopy(training.network)
+    epoch = training.plan.steps_per_epoch
+    stride = max(1, epoch // (WARM + TIMED))  # batches differ in length: sample them all
     steps = fit(
         spare,
-        make_optimizer(spare, settings),
-        lambda step: pieces_of(step * stride % steps_per_epoch),
-        loss_of,
+        make_optimizer(spare, training.settings),
+        lambda step: training.pieces_of(step * stride % epoch),
+        training.loss_of,
         lambda step: 0.0,
         steps=WARM + TIMED,
     )
@@ -44,4 +46,4 @@ def steps_within(
     taken = sum(1 for _ in steps)
     each = (time.perf_counter() - start) / taken
     restore_random(before)
-    return max(1, int(FOR_STEPS * seconds / each))
+    return each

@@ -69,10 +69,10 @@ def save(checkpoints: Path, checkpoint: Checkpoint) -> Path:
         shutil.rmtree(final, ignore_errors=True)  # the same step, saved before a resume
         os.rename(part, final)
         sync_folder(checkpoints)
-    except OSError as error:
+    except (OSError, RunError) as error:
         shutil.rmtree(part, ignore_errors=True)
         raise RunError(
-            f"{final}: the checkpoint could not be saved: {error.strerror or error}. "
+            f"{final}: the checkpoint could not be saved: {error}. "
             "Earlier checkpoints are intact; make room and run regard resume."
         ) from error
     return final
@@ -96,19 +96,28 @@ def load(folder: Path) -> Checkpoint:
 
 
 def load_latest(checkpoints: Path) -> Checkpoint | None:
-    """The newest checkpoint that is whole; damaged ones are named in a warning and passed over."""
-    for step in reversed(steps_in(checkpoints)):
+    """The newest checkpoint that is whole; damaged ones are named in a warning and passed over.
+    None when the run has not saved yet; a RunError when it has, and nothing of it is whole."""
+    steps = steps_in(checkpoints)
+    for step in reversed(steps):
         try:
             return load(folder_of(checkpoints, step))
         except RunError as error:
             warnings.warn(f"{error} Falling back to the one before.", stacklevel=2)
+    if steps:
+        raise RunError(
+            f"{checkpoints}: none of its {len(steps)} checkpoints can be read (see above). "
+            "Restore one from a copy, or begin a new run."
+        )
     return None
 
 
 def prune(checkpoints: Path, keep: set[int]) -> None:
-    """Delete all but the checkpoints of these steps."""
+    """Delete all but the checkpoints of these steps, and what a killed save left behind."""
     for step in set(steps_in(checkpoints)) - keep:
         shutil.rmtree(folder_of(checkpoints, step), ignore_errors=True)
+    for part in checkpoints.glob(".step-*.part"):
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _plain(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -79,8 +79,8 @@ def explain(network: nn.Module, step: int, loss: float) -> str:
             tensor = pick(parameter)
             if tensor is not None and not bool(tensor.isfinite().all()):
                 return (
-                    f"step {step}: the {kind} of {name} is not finite (loss {loss:.4g}). The step "
-                    "was not applied. Try a smaller train.rate, a longer train.warmup, or look at "
-                    "the data of this step; the last checkpoint is intact."
+                    f"step {step}: the {kind} of {name} is not finite (loss {loss:.4g}). This was "
+                    "not applied or saved. Try a smaller train.rate, a longer train.warmup, or "
+                    "look at the data of this step. Checkpoints already saved are intact."
                 )
     return f"step {step}: the loss is {loss}. The step was not applied; try a smaller train.rate."

@@ -10,11 +10,11 @@ from regard.train.muon import Muon
 
 def make_optimizer(network: nn.Module, settings: TrainSettings) -> torch.optim.AdamW:
     """Weight decay pulls on matrices only; biases and norm scales are left alone. Muon takes the
-    matrices that multiply; embedding tables, which are looked up, stay with AdamW."""
-    tables = {id(m.weight) for m in network.modules() if isinstance(m, nn.Embedding)}
-    matrices = [p for p in network.parameters() if p.dim() == 2 and id(p) not in tables]
-    looked_up = [p for p in network.parameters() if id(p) in tables]
-    vectors = [p for p in network.parameters() if p.dim() != 2]
+    matrices that multiply; tables, which are looked up, stay with AdamW."""
+    multiply = {id(m.weight) for m in network.modules() if isinstance(m, nn.Linear)}
+    matrices = [p for p in network.parameters() if id(p) in multiply]
+    looked_up = [p for p in network.parameters() if p.dim() > 1 and id(p) not in multiply]
+    vectors = [p for p in network.parameters() if p.dim() <= 1]
     groups = [
         {"params": matrices, "weight_decay": settings.weight_decay, "orthogonal": True},
         {"params": looked_up, "weight_decay": settings.weight_decay},
@@ -43,5 +43,4 @@ def load_optimizer_tensors(
         name, _, key = full_name.rpartition("/")
         if name not in parameters:
             raise RunError(f'the checkpoint has optimizer state for "{name}", the network has not.')
-        device = "cpu" if key == "step" and not value.is_cuda else parameters[name].device
-        optimizer.state[parameters[name]][key] = value.clone().to(device)
+        optimizer.state[parameters[name]][key] = value.clone().to(parameters[name].device)

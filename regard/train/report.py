@@ -41,7 +41,7 @@ def _scores(test: Tree) -> str:
         for score, how in [(_interval(found), found["signature"])]
     ]
     head = f"| score (95 % interval) | this model | {beside['name']} | how |\n|---|---|---|---|\n"
-    return f"On {test['examples']:,} examples of the {test['data']}:\n\n{head}" + "\n".join(rows)
+    return f"On {test['examples']:,} inputs of the {test['data']}:\n\n{head}" + "\n".join(rows)
 
 
 def _interval(score: dict[str, Any]) -> str:
@@ -53,13 +53,15 @@ def _data(recipe: Recipe, data: Tree) -> str:
     shares = " / ".join(f"{share:g}" for share in settings.get("split", ()))
     return (
         f"{data['train']:,} examples for training, {data['validation']:,} for validation, "
-        f"{data['test']:,} for test, split {shares} by a hash of the source: all examples with one "
-        f"source are on one side. {data['left_out_of_training']:,} were left out of training "
+        f"{data['test']:,} for test, split {shares} by {data['split_rule']}. "
+        f"{data['left_out_of_training']:,} were left out of training "
         f"(empty, or longer than the model takes). SHA-256 `{data['sha256']}`."
     )
 
 
 def _samples(samples: list[dict[str, Any]]) -> str:
     width = max(len(s["input"]) for s in samples)
-    lines = [f"{s['input']:{width}}  {s['output']}" for s in samples]
-    return "```text\n" + "\n".join(lines) + "\n```"
+    marks = ["*" if s["in_training"] else " " for s in samples]
+    rows = zip(marks, samples, strict=True)
+    lines = [f"{mark} {s['input']:{width}}  {s['output']}" for mark, s in rows]
+    return "```text\n" + "\n".join(lines) + "\n```\n\n`*` was among the training inputs."

@@ -2,8 +2,10 @@
 did, and the random state of every library. The batch follows from the step, so no loader
 state exists."""
 
+import platform
 import random
 from dataclasses import asdict, dataclass, field
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -73,3 +75,15 @@ def seed_everything(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+
+
+def environment(device: torch.device) -> dict[str, Any]:
+    """What exact resume depends on."""
+    return {
+        "regard": metadata.version("regard"),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "machine": platform.machine(),
+        "device": device.type,
+        "threads": torch.get_num_threads(),
+    }

@@ -14,12 +14,13 @@ from torch import nn
 
 from regard.config import TrainSettings
 from regard.data.plan import Plan
-from regard.errors import DataError
+from regard.errors import DataError, RunError, TrainingError
+from regard.files import write_text
 from regard.models.weights import Weights, average_weights, load_weights, weights_of
 from regard.tasks.task import Loss, Task
 from regard.train import checkpoints
 from regard.train.checkpoints import Checkpoint
-from regard.train.loop import Step, fit
+from regard.train.loop import Step, explain, fit
 from regard.train.memory import keep_freed_memory
 from regard.train.optim import load_optimizer_tensors, make_optimizer, optimizer_tensors
 from regard.train.schedules import rate_at
@@ -128,13 +129,14 @@ class Training:
             yield step
             if self._due(step.number):
                 yield self._validate()
-            if self._due(step.number) or should_stop():
+            stopping = should_stop()
+            if self._due(step.number) or stopping:
                 self.progress.seconds += time.perf_counter() - clock
                 clock = time.perf_counter()
                 self.save()
             if self.finished:
                 return
-            if should_stop():
+            if stopping:
                 yield Stopped(step.number)
                 return
 
@@ -164,20 +166,26 @@ class Training:
             )
 
     def _log(self, line: dict[str, Any]) -> None:
-        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        path = self.folder / "metrics.jsonl"
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise RunError(f"{path}: can not be written: {error.strerror or error}.") from error
 
     def _trim_log(self) -> None:
         """Forget lines of steps after the checkpoint: they are about to happen again."""
         path = self.folder / "metrics.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        whole = [text for text in lines if text.endswith("}")]
-        kept = [text for text in whole if json.loads(text)["step"] <= self.progress.step]
-        path.write_text("".join(text + "\n" for text in kept), encoding="utf-8")
+        kept = [text for text in lines if _step_of(text) <= self.progress.step]
+        write_text(path, "".join(text + "\n" for text in kept))
 
     # Saving and going on
 
     def save(self) -> None:
+        """Write a checkpoint; weights that are not finite are never written."""
+        if not all(bool(p.isfinite().all()) for p in self.network.parameters()):
+            raise TrainingError(explain(self.network, self.progress.step, float("nan")))
         tensors = {
             "model": weights_of(self.network),
             "optimizer": optimizer_tensors(self.network, self.optimizer),
@@ -210,3 +218,11 @@ class Training:
             return []
         steps = checkpoints.steps_in(self.folder / "checkpoints")
         return [step for step in steps if self._due(step)][-self.settings.average :]
+
+
+def _step_of(line: str) -> float:
+    """The step a log line is about; infinity for a line that a crash tore."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return float("inf")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard.build import new_training
+from regard.files import locked
 from regard.run import finish
 
 
@@ -105,6 +106,13 @@ def test_sampling_follows_its_seed(finished):
     assert len(set(first.splitlines())) > 1
 
 
+def test_look_prints_the_weights_as_json(finished):
+    found = json.loads(regard("look", finished[0], "abc", "--json", "--attention", "cross").stdout)
+    (cross,) = found["maps"]
+    assert cross["columns"] == ["a", "b", "c"] and len(cross["weights"]) == 2
+    assert sum(cross["weights"][0][0]) == pytest.approx(1, abs=1e-4)
+
+
 def test_look_draws_in_the_terminal_and_writes_pictures(finished, tmp_path):
     folder, _, _ = finished
     shown = regard("look", folder, "abc", env={"COLUMNS": "80"})
@@ -133,6 +141,9 @@ def test_look_draws_in_the_terminal_and_writes_pictures(finished, tmp_path):
         (["look", "{run}", "abc", "--head", "7"], "head 7"),
         (["look", "{run}", "abc", "--png", "a.gif"], "gif"),
         (["look", "{run}", ""], "empty"),
+        (["look", "{run}", "abc", "--layer", "0"], "layer 0"),
+        (["look", "{run}", "abc", "--attention", "cros"], 'Did you mean "cross"'),
+        (["predict", "{run}", "a", "--top-k", "3"], "are for sampling: set a temperature"),
         (["resume", "nowhere"], "nowhere: no such run"),
         (["train", "nothing.toml"], "no such recipe"),
         (["train", "demmo"], 'Did you mean "demo"'),
@@ -165,6 +176,7 @@ def test_a_mistake_gets_a_sentence_and_exit_code_2(finished, tmp_path, args, mes
         (lambda f: (f / "run.json").write_text("{"), "run.json: damaged"),
         (lambda f: (f / "run.json").unlink(), "run.json: missing"),
         (lambda f: (f / "run.json").write_text('{"format": 99}'), "run format 99"),
+        (lambda f: (f / "run.json").write_text('{"format": 1}'), "another program's folder"),
         (lambda f: (f / "tokenizer.json").write_text("[]"), "tokenizer.json"),
         (lambda f: (f / "recipe.toml").write_text("task = 3"), "needs a task"),
         (lambda f: (f / "model.safetensors").unlink(), "not finished"),
@@ -200,7 +212,7 @@ def test_ctrl_c_saves_and_the_resumed_run_is_byte_equal(finished, tmp_path):
         assert process.stdout.readline()
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate()
-    assert process.returncode == 130 and b"all is saved" in talk and b"regard resume" in talk
+    assert process.returncode == 130 and b"All is saved" in talk and b"regard resume" in talk
     assert not (tmp_path / "cut" / "model.safetensors").exists()
     done = regard("resume", tmp_path / "cut")
     assert done.returncode == 0, done.stderr
@@ -208,9 +220,36 @@ def test_ctrl_c_saves_and_the_resumed_run_is_byte_equal(finished, tmp_path):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_a_second_writer_is_refused(small, tmp_path):
-    from regard.build import locked
+def test_a_run_killed_at_any_moment_resumes_byte_equal(finished, tmp_path):
+    """kill -9 before the first save, between saves and near the end (the full count is a soak)."""
+    home = finished[0].parent.parent
+    sets = ["--set", "train.steps=60", "--set", "train.validate_every=7"]
+    command = [sys.executable, "-u", "-m", "regard", "train", home / "spell.toml", *sets, "--json"]
+    whole = subprocess.run([*command, "--out", tmp_path / "whole"], capture_output=True)
+    assert whole.returncode == 0, whole.stderr
+    for lines in (1, 9, 30, 66):
+        folder = tmp_path / f"killed-{lines}"
+        process = subprocess.Popen(
+            [*command, "--out", folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        for _ in range(lines):
+            assert process.stdout.readline()
+        process.kill()
+        process.communicate()
+        assert regard("resume", folder).returncode == 0
+        for name in ("model.safetensors", "metrics.jsonl"):
+            assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), lines
 
+
+def test_a_second_demo_does_not_pull_the_folder_from_under_the_first(tmp_path):
+    (tmp_path / "runs" / "demo").mkdir(parents=True)
+    with locked(tmp_path / "runs" / "demo"):
+        done = regard("demo", cwd=tmp_path)
+    assert done.returncode == 2 and "another process is writing this run" in done.stderr
+    assert (tmp_path / "runs" / "demo").is_dir()
+
+
+def test_a_second_writer_is_refused(small, tmp_path):
     training = new_training(small(), tmp_path / "run")
     list(training.run(lambda: True))
     with locked(tmp_path / "run"):
@@ -218,14 +257,14 @@ def test_a_second_writer_is_refused(small, tmp_path):
     assert done.returncode == 2 and "another process is writing this run" in done.stderr
 
 
-def test_resuming_a_finished_run_changes_nothing(finished, tmp_path, small):
+def test_resuming_a_finished_run_changes_nothing(tmp_path, small):
     training = new_training(small(), tmp_path / "run")
     list(training.run())
     finish(training)
-    before = (tmp_path / "run" / "model.safetensors").read_bytes()
+    before = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*.*") if p.is_file()}
     done = regard("resume", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "run" / "model.safetensors").read_bytes() == before
+    assert done.returncode == 0 and "is finished already" in done.stderr
+    assert {p: p.read_bytes() for p in before} == before
 
 
 @pytest.mark.parametrize("command", ["demo", "train", "resume", "evaluate", "predict", "look"])

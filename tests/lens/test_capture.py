@@ -72,5 +72,5 @@ def test_a_look_labels_rows_with_what_is_written_and_columns_with_what_is_read(s
     assert maps["encoder"].rows == maps["encoder"].columns == ("a", "b", "c")
     assert maps["cross"].columns == ("a", "b", "c")
     assert maps["cross"].rows == maps["decoder"].rows
-    assert maps["cross"].rows[-1] == "<stop>" and maps["decoder"].columns[0] == "<start>"
+    assert maps["decoder"].columns == ("<start>", *maps["decoder"].rows[:-1])
     assert picture.source == "abc" and maps["cross"].weights.shape[0] == 2
