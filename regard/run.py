@@ -124,8 +124,8 @@ def finish(training: Training) -> Run:
         "samples": _samples(run, splits.train, task.samples(splits.test)),
     }
     picture = run.look(facts["samples"][0]["input"])
-    picture.save(folder / "attention.png")
-    picture.save(folder / "attention.html")
+    picture.only(name=picture.maps[-1].name).save(folder / "attention.png")  # the last to look
+    picture.save(folder / "attention.html")  # all of it
     baseline.save(folder / "baseline")
     run.predictor().save(folder)
     write_text(folder / "README.md", card(run.recipe, facts))

@@ -26,6 +26,7 @@ def test_the_demo_goes_from_nothing_to_scores_samples_and_pictures(tmp_path):
     assert scores["per"]["value"] < 60  # twenty seconds teach something
     assert len(facts["samples"]) == 12 and "tchaikovsky" in done.stdout
     assert done.stderr.count("regard ") >= 3 and "regard look runs/demo" in done.stderr
-    assert Image.open(folder / "attention.png").width > 300
+    with Image.open(folder / "attention.png") as image:
+        assert image.width > 300
     assert "attention" in (folder / "attention.html").read_text(encoding="utf-8")
     assert "Scores" in (folder / "README.md").read_text(encoding="utf-8")

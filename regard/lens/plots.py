@@ -41,8 +41,10 @@ class Scale:
     font: float
     step: int
     """1 where every token is named; 2, 3 ... where only every second, third would be readable."""
-    names: float
-    """Room for the longest name and the axis title beyond it."""
+    beside: float
+    """Room for the longest row name and the axis title beyond it."""
+    below: float
+    """The same for column names."""
 
 
 def save_png(picture: Picture, path: Path) -> None:
@@ -57,8 +59,8 @@ def save_png(picture: Picture, path: Path) -> None:
 def _draw(picture: Picture) -> Figure:
     grid = _grid(picture)
     scale = _scale(grid)
-    wide = [max(SMALLEST_PANEL, n * scale.cell) + scale.names for n in _most_columns(grid)]
-    high = [n * scale.cell + scale.names + 0.4 for n in _most_rows(grid)]
+    wide = [max(SMALLEST_PANEL, n * scale.cell) + scale.beside for n in _most_columns(grid)]
+    high = [n * scale.cell + scale.below + 0.4 for n in _most_rows(grid)]
     width = sum(wide) + BAR
     title = _title(picture, grid, width)
     room = TITLE + TITLE_LINE * title.count("\n")
@@ -68,7 +70,7 @@ def _draw(picture: Picture) -> Figure:
     for line, top in zip(grid, accumulate(high, initial=room), strict=False):
         for m, left in zip(line, accumulate(wide, initial=0.0), strict=False):
             w, h = len(m.columns) * scale.cell, len(m.rows) * scale.cell
-            x, y = left + scale.names, height - top - h
+            x, y = left + scale.beside, height - top - h
             place = (x / width, y / height, w / width, h / height)  # matplotlib counts in figures
             _panel(figure.add_axes(place), m, scale)
     _bar(figure, room)
@@ -114,8 +116,10 @@ def _scale(grid: Grid) -> Scale:
     font = 0.75 * 72 * cell
     step = max(1, ceil(SMALLEST_FONT / font))
     font = min(LARGEST_FONT, font * step)
-    letters = max(len(_name(t)) for line in grid for m in line for t in m.rows + m.columns)
-    return Scale(cell, font, step, names=_length(letters, font) + 0.45)
+    beside = max(len(_name(t)) for line in grid for m in line for t in m.rows)
+    below = max(len(_name(t)) for line in grid for m in line for t in m.columns)
+    margins = (_length(letters, font) + 0.45 for letters in (beside, below))
+    return Scale(cell, font, step, *margins)
 
 
 def _panel(axes: Axes, m: AttentionMap, scale: Scale) -> None:

@@ -36,7 +36,7 @@ from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer, fold
 
-WATCHED = 2000  # validation sources looked at while training
+WATCHED = 1000  # validation sources looked at while training
 
 
 class PairData(Settings):

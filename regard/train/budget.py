@@ -12,8 +12,8 @@ from regard.train.state import random_tensors, restore_random
 from regard.train.training import Training
 
 WARM, TIMED = 4, 20  # steps thrown away untimed, and timed
-FOR_STEPS = 0.93  # the rest of the budget goes to validation and saving
-BETWEEN_VALIDATIONS = 25  # seconds, at least
+FOR_STEPS = 0.85  # the rest is for validation, and for a machine that slows down under load
+BETWEEN_VALIDATIONS = 40  # seconds, at least
 
 
 def with_steps(training: Training, budget: float) -> TrainSettings:

@@ -38,7 +38,7 @@ def _scores(test: Tree) -> str:
     rows = [
         f"| {name} | {score} | {_interval(beside['scores'][name])} | `{how}` |"
         for name, found in test["scores"].items()
-        for score, how in [(_interval(found), found["signature"])]
+        for score, how in [(_interval(found), found["signature"].replace("|", "\\|"))]
     ]
     head = f"| score (95 % interval) | this model | {beside['name']} | how |\n|---|---|---|---|\n"
     return f"On {test['examples']:,} inputs of the {test['data']}:\n\n{head}" + "\n".join(rows)
