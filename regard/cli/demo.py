@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from regard.cli.closing import carry_out, free_folder
-from regard.cli.console import say
+from regard.cli.console import quick_start, say
 from regard.errors import RunError
 from regard.files import locked
 
@@ -30,12 +30,13 @@ def demo(budget: str, out: Path, as_json: bool) -> None:
     say("Regard demo: an encoder-decoder Transformer learns to pronounce words, letter by letter,")
     say("from the CMU Pronouncing Dictionary. PER is the share of phonemes it gets wrong, WER the")
     say("share of words, judged by the nearest of a word's pronunciations.\n")
-    from regard.build import new_training, read_recipe
+    with quick_start():
+        from regard.build import new_training, read_recipe
 
-    recipe = read_recipe("demo", [f"train.budget={budget}"])
-    if out.exists():
-        move_aside(out)
-    training = new_training(recipe, out)
+        recipe = read_recipe("demo", [f"train.budget={budget}"])
+        if out.exists():
+            move_aside(out)
+        training = new_training(recipe, out)
     with locked(out):
         carry_out(training, as_json=as_json)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from regard.cli.closing import carry_out, show_result
-from regard.cli.console import say
+from regard.cli.console import quick_start, say
 from regard.files import locked
 
 
@@ -29,6 +29,7 @@ def resume(run: Path, as_json: bool) -> None:
             say(f"{run} is finished already.")
             show_result(Run.load(run), as_json=as_json)
             return
-        training = resume_training(run)
+        with quick_start():
+            training = resume_training(run)
         say(f"Going on with {run} from step {training.progress.step:,} of {training.steps:,}.")
         carry_out(training, as_json=as_json)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from regard.cli.closing import carry_out, free_folder
-from regard.cli.console import say
+from regard.cli.console import quick_start, say
 from regard.files import locked
 
 
@@ -22,11 +22,12 @@ def train(recipe: str, sets: tuple[str, ...], out: Path | None, as_json: bool) -
     regard train pronounce.toml --set train.budget=20m --set model.width=256
     regard train demo --out runs/mine --json > steps.jsonl
     """
-    from regard.build import new_training, read_recipe
-
-    settings = read_recipe(recipe, sets)
     folder = out or free_folder(Path("runs") / Path(recipe).stem)
-    say(f"Reading the data of {recipe} ...")
-    training = new_training(settings, folder)
+    with quick_start():
+        from regard.build import new_training, read_recipe
+
+        settings = read_recipe(recipe, sets)
+        say(f"Reading the data of {recipe} ...")
+        training = new_training(settings, folder)
     with locked(folder):
         carry_out(training, as_json=as_json)

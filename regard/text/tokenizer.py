@@ -49,7 +49,7 @@ def fold(text: str) -> str:
     >>> fold("ΟΔΟΣ")
     'οδοσ'
     """
-    return text.replace("Σ", "σ").lower()
+    return text.lower() if text.isascii() else text.replace("Σ", "σ").lower()
 
 
 def origins(text: str) -> list[int]:

@@ -11,7 +11,7 @@ from regard.train.optim import make_optimizer
 from regard.train.state import random_tensors, restore_random
 from regard.train.training import Training
 
-WARM, TIMED = 4, 20  # steps thrown away untimed, and timed
+WARM, TIMED = 2, 10  # steps thrown away untimed, and timed
 FOR_STEPS = 0.85  # the rest is for validation, and for a machine that slows down under load
 BETWEEN_VALIDATIONS = 40  # seconds, at least
 

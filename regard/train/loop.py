@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from regard.errors import TrainingError
 from regard.tasks.task import Loss
+from regard.train.adamw import AdamW
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Step:
 
 def fit(
     network: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizer: AdamW,
     pieces_of: Callable[[int], Sequence[Any]],
     loss_of: Callable[[nn.Module, Any], Loss],
     rate: Callable[[int], float],
@@ -45,7 +46,7 @@ def fit(
     """
     for number in range(start, steps):
         network.train()
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad()
         total, tokens = 0.0, 0
         for piece in pieces_of(number):
             loss = loss_of(network, piece)

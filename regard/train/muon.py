@@ -7,11 +7,11 @@ slowly. Here it is done in the weights' own type, all matrices of one shape at o
 """
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
+
+from regard.train.adamw import AdamW, Group
 
 MOMENTUM = 0.95
 # x -> a x + b x^3 + c x^5 on the singular values: the best three rounds for values down to 0.001
@@ -23,7 +23,7 @@ ROUNDS = (
 )
 
 
-class Muon(torch.optim.AdamW):
+class Muon(AdamW):
     """AdamW, except for groups with `orthogonal=True`, whose parameters must be matrices.
 
     Their step is scaled to the size AdamW's usually has (Liu et al. 2025, 2.2), so that one
@@ -31,13 +31,13 @@ class Muon(torch.optim.AdamW):
     """
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> Any:
+    def step(self) -> None:
         for group in self.param_groups:
             if group.get("orthogonal"):
                 self._step_matrices(group)
-        return super().step(closure)
+        super().step()
 
-    def _step_matrices(self, group: dict[str, Any]) -> None:
+    def _step_matrices(self, group: Group) -> None:
         by_shape: dict[torch.Size, list[Tensor]] = defaultdict(list)
         for p in group["params"]:
             if p.grad is not None:

@@ -1,14 +1,14 @@
 """The optimizer, and its state as plain named tensors (so that no pickle is ever needed)."""
 
-import torch
 from torch import Tensor, nn
 
 from regard.config import TrainSettings
 from regard.errors import RunError
+from regard.train.adamw import AdamW
 from regard.train.muon import Muon
 
 
-def make_optimizer(network: nn.Module, settings: TrainSettings) -> torch.optim.AdamW:
+def make_optimizer(network: nn.Module, settings: TrainSettings) -> AdamW:
     """Weight decay pulls on matrices only; biases and norm scales are left alone. Muon takes the
     matrices that multiply; tables, which are looked up, stay with AdamW."""
     multiply = {id(m.weight) for m in network.modules() if isinstance(m, nn.Linear)}
@@ -20,12 +20,11 @@ def make_optimizer(network: nn.Module, settings: TrainSettings) -> torch.optim.A
         {"params": looked_up, "weight_decay": settings.weight_decay},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    kind = {"adamw": torch.optim.AdamW, "muon": Muon}[settings.optimizer]
-    betas = (0.9, settings.beta2)
-    return kind(groups, lr=settings.rate, betas=betas, eps=1e-9, fused=True)
+    kind = {"adamw": AdamW, "muon": Muon}[settings.optimizer]
+    return kind(groups, lr=settings.rate, betas=(0.9, settings.beta2))
 
 
-def optimizer_tensors(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimizer_tensors(network: nn.Module, optimizer: AdamW) -> dict[str, Tensor]:
     """{"encoder.norm.weight/exp_avg": tensor, ...}"""
     return {
         f"{name}/{key}": value.detach()
@@ -35,7 +34,7 @@ def optimizer_tensors(network: nn.Module, optimizer: torch.optim.Optimizer) -> d
 
 
 def load_optimizer_tensors(
-    network: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
+    network: nn.Module, optimizer: AdamW, tensors: dict[str, Tensor]
 ) -> None:
     """Put back what `optimizer_tensors` took out."""
     parameters = dict(network.named_parameters())

@@ -1,4 +1,4 @@
-"""Muon against torch's own and against a decomposition."""
+"""AdamW and Muon against torch's own, and Muon against a decomposition."""
 
 import pytest
 import torch
@@ -6,6 +6,7 @@ from torch import nn
 
 from regard.build import new_training
 from regard.train import muon
+from regard.train.adamw import AdamW
 from regard.train.muon import MOMENTUM, ROUNDS, Muon, orthogonal
 from regard.train.training import Stopped
 
@@ -30,7 +31,7 @@ def test_steps_agree_with_torch_within_its_bfloat16(monkeypatch):
     theirs.data.copy_(ours.data)
     group = {"params": [ours], "weight_decay": 0.1, "orthogonal": True}
     settings = dict(lr=0.02, weight_decay=0.1, momentum=MOMENTUM, adjust_lr_fn="match_rms_adamw")
-    optimizers = Muon([group], lr=0.02), torch.optim.Muon([theirs], **settings)
+    optimizers = Muon([group], lr=0.02, betas=(0.9, 0.98)), torch.optim.Muon([theirs], **settings)
     start = ours.detach().clone()
     for _ in range(5):
         gradient = torch.randn(12, 20)
@@ -41,16 +42,26 @@ def test_steps_agree_with_torch_within_its_bfloat16(monkeypatch):
     assert difference < 0.03 * moved
 
 
-def test_what_is_not_a_matrix_gets_plain_adamw():
+@pytest.mark.parametrize("kind", [AdamW, Muon])
+def test_what_is_not_a_matrix_gets_the_adamw_of_torch_bit_for_bit(kind):
     torch.manual_seed(0)
-    a, b = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
-    ours, plain = Muon([a], lr=0.1, fused=True), torch.optim.AdamW([b], lr=0.1, fused=True)
-    for _ in range(3):
-        a.grad = torch.arange(4.0)
-        b.grad = torch.arange(4.0)
-        ours.step()
+    ours = [nn.Parameter(torch.randn(7)), nn.Parameter(torch.randn(3, 5))]
+    theirs = [nn.Parameter(p.detach().clone()) for p in ours]
+    mine = kind([{"params": ours, "weight_decay": 0.1}], lr=0.1, betas=(0.9, 0.98))
+    plain = torch.optim.AdamW(
+        theirs, lr=0.1, betas=(0.9, 0.98), weight_decay=0.1, eps=1e-9, fused=True
+    )
+    for step in range(5):
+        for p, q in zip(ours, theirs, strict=True):
+            p.grad = torch.randn_like(p)
+            q.grad = p.grad.clone()
+        if step == 2:
+            ours[0].grad = theirs[0].grad = None  # a parameter that a step did not reach
+        mine.step()
         plain.step()
-    assert torch.equal(a, b)
+        mine.zero_grad()
+        assert all(torch.equal(p, q) for p, q in zip(ours, theirs, strict=True))
+        assert ours[1].grad is None
 
 
 def test_a_muon_run_resumes_byte_equal(small, tmp_path):
