@@ -1,4 +1,4 @@
-"""The optimizer, and its state as plain named tensors (so that no pickle is ever needed)."""
+"""The optimizer, and its state as plain named tensors, which safetensors can hold."""
 
 from torch import Tensor, nn
 
