@@ -1,5 +1,5 @@
 """Tell the C allocator to keep freed memory: a training step asks for the same large blocks
-again and again, and fresh pages from the kernel are slow. Worth 4-12 % of a step on a CPU."""
+again and again, and fresh pages from the kernel are slow."""
 
 import ctypes
 import sys

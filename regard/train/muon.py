@@ -1,6 +1,7 @@
 """Muon: momentum whose matrices are made orthogonal before they are applied, so that a step moves
-every direction of a matrix equally far (Jordan et al. 2024, "Muon"). On the demo it needs less
-than half of AdamW's steps for the same loss.
+every direction of a matrix equally far (Jordan et al. 2024, "Muon"). In a short trial on the
+demo's data, phoneme error after 2,500 steps was 10.2 % with it (and GELU), 11.7 % with AdamW (and
+ReLU).
 
 torch.optim.Muon does this arithmetic in bfloat16, which a CPU without bfloat16 units emulates
 slowly. Here it is done in the weights' own type, all matrices of one shape at once.
@@ -15,7 +16,8 @@ from regard.train.adamw import AdamW, Group
 
 MOMENTUM = 0.95
 # x -> a x + b x^3 + c x^5 on the singular values: the best three rounds for values down to 0.001
-# (the first three of Amsel et al. 2025, "The Polar Express"). More rounds cost more than they gain.
+# (the first three of Amsel et al. 2025, "The Polar Express"). At one rate they did as well on the
+# demo's data as torch's five, for less work.
 ROUNDS = (
     (8.28721201814563, -23.595886519098837, 17.300387312530933),
     (4.107059111542203, -2.9478499167379106, 0.5448431082926601),
