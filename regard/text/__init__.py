@@ -5,16 +5,19 @@ from typing import Any
 
 from regard.config import TokenizerSettings
 from regard.errors import did_you_mean
-from regard.text.byte_bpe import ByteBpe
+from regard.text.bpe import Bpe
 from regard.text.symbols import Symbols
 from regard.text.tokenizer import Encoding, Tokenizer, broken
+from regard.text.wordpiece import WordPiece
 
 __all__ = ["TOKENIZERS", "Encoding", "Tokenizer", "fit_tokenizer", "load_tokenizer"]
 
-TOKENIZERS: dict[str, type[Symbols] | type[ByteBpe]] = {
+TOKENIZERS: dict[str, type[Symbols] | type[Bpe] | type[WordPiece]] = {
     "character": Symbols,
     "word": Symbols,
-    "bytes": ByteBpe,
+    "bpe": Bpe,
+    "bytes": Bpe,
+    "wordpiece": WordPiece,
 }
 
 

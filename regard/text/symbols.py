@@ -1,27 +1,28 @@
 """Tokenizers that look pieces up in a list: every character, or every word between blanks."""
 
-import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from regard.config import TokenizerSettings
 from regard.errors import TextError
 from regard.names import FIRST_PIECE, SPECIALS, UNKNOWN
+from regard.text.learn import checked, most_frequent, nothing_to_learn
 from regard.text.tokenizer import (
     SILENT,
     UNKNOWN_TEXT,
+    WORD,
     Encoding,
     broken,
     check_ids,
     fold,
     origins,
     require_utf8,
+    shown,
     stored_lowercase,
     stored_pieces,
-    visible,
+    unknown_pieces,
 )
-
-WORD = re.compile(r"\S+")  # the same words as str.split() gives
 
 
 class Symbols:
@@ -43,24 +44,30 @@ class Symbols:
 
     @classmethod
     def fit(cls, settings: TokenizerSettings, texts: Iterable[str]) -> Self:
-        """Keep every piece of the texts, sorted, so that the order of the texts never matters."""
-        known: set[str] = set()
-        for text in texts:
-            known.update(_split(text, settings.kind, settings.lowercase))
-        if not known:
+        """Keep what was met `min_count` times: all such characters, or the `size` likeliest words.
+
+        Sorted, and ties broken alphabetically, so that the order of the texts never matters.
+        """
+        kind, least = settings.kind, settings.min_count
+        counts: Counter[str] = Counter()
+        for text in checked(texts, settings.lowercase):
+            counts.update(_split(text, kind))
+        if not counts:
+            raise nothing_to_learn(kind)
+        kept = Counter({piece: n for piece, n in counts.items() if n >= least})
+        if not kept:
             raise TextError(
-                f"no {settings.kind} to learn a vocabulary from: every text is empty. "
-                "Is the data file the right one?"
+                f"no {kind} is met {least} times, as min_count = {least} asks: the most frequent "
+                f"is met {max(counts.values())} times. Lower min_count, or give more texts."
             )
-        for piece in known:
-            require_utf8(piece)
-        return cls(settings.kind, sorted(known), settings.lowercase)
+        limit = settings.size - FIRST_PIECE if kind == "word" else len(kept)
+        return cls(kind, most_frequent(kept, limit), settings.lowercase)
 
     @classmethod
     def load(cls, data: dict[str, Any]) -> Self:
         kind, pieces, lowercase = data["kind"], stored_pieces(data), stored_lowercase(data)
         for piece in pieces:
-            if list(_split(piece, kind, lowercase=False)) != [piece]:
+            if list(_split(piece, kind)) != [piece]:
                 raise broken(f"the piece {piece!r} is not one {kind}")
         return cls(kind, pieces, lowercase)
 
@@ -69,11 +76,15 @@ class Symbols:
         return len(self._texts)
 
     def ids(self, text: str) -> list[int]:
-        pieces = _split(text, self.kind, self.lowercase)
+        pieces = _split(fold(text) if self.lowercase else text, self.kind)
         try:
             return list(map(self._ids.__getitem__, pieces))  # three times faster than asking twice
         except KeyError:
+            require_utf8(text)  # only here: no known piece holds half a character
             return [self._ids.get(piece, UNKNOWN) for piece in pieces]
+
+    def ids_of(self, texts: Sequence[str]) -> list[list[int]]:
+        return [self.ids(text) for text in texts]
 
     def encode(self, text: str) -> Encoding:
         if self.kind == "word":  # folding never makes or removes a blank, so the words line up
@@ -82,20 +93,19 @@ class Symbols:
             offsets = [(i, i + 1) for i in (origins(text) if self.lowercase else range(len(text)))]
         return Encoding(self.ids(text), offsets)
 
+    def unknown(self, text: str) -> list[str]:
+        return unknown_pieces(self, text)
+
     def decode(self, ids: Iterable[int]) -> str:
         between = " " if self.kind == "word" else ""
         return between.join(self._texts[i] for i in check_ids(ids, self.size) if i not in SILENT)
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
-        return [
-            SPECIALS[i] if i < FIRST_PIECE else visible(self._texts[i])
-            for i in check_ids(ids, self.size)
-        ]
+        return shown(ids, self._texts)
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "lowercase": self.lowercase, "pieces": list(self._pieces)}
 
 
-def _split(text: str, kind: str, lowercase: bool) -> Iterable[str]:
-    text = fold(text) if lowercase else text
+def _split(text: str, kind: str) -> Iterable[str]:
     return text.split() if kind == "word" else text

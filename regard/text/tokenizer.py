@@ -4,15 +4,18 @@ A tokenizer turns text into ids and back. Its offsets count characters of the te
 person typed it, so a picture or an answer can point at the very letters that were meant.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from regard.errors import RunError, TextError
-from regard.names import PAD, START, STOP
+from regard.names import FIRST_PIECE, PAD, SPECIALS, START, STOP, UNKNOWN
 
 SILENT = frozenset({PAD, START, STOP})  # specials that decode to nothing
 UNKNOWN_TEXT = "\N{REPLACEMENT CHARACTER}"
+WORD = re.compile(r"\S+")  # the same words as str.split() gives
+HALF = re.compile(r"[\ud800-\udfff]")
 
 
 class Encoding(NamedTuple):
@@ -30,8 +33,14 @@ class Tokenizer(Protocol):
     def ids(self, text: str) -> list[int]:
         """Just the ids, for training. No specials are added: callers add START and STOP."""
 
+    def ids_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of many texts, as fast as they come."""
+
     def encode(self, text: str) -> Encoding:
         """The same ids, with their offsets."""
+
+    def unknown(self, text: str) -> list[str]:
+        """The parts of the text that become UNKNOWN, as typed, each once, in order."""
 
     def decode(self, ids: Iterable[int]) -> str:
         """Back to text. PAD, START and STOP vanish; UNKNOWN shows as U+FFFD."""
@@ -73,6 +82,21 @@ def visible(piece: str) -> str:
     )
 
 
+def shown(ids: Iterable[int], texts: Sequence[str]) -> list[str]:
+    """A readable piece for each id, given the text of every one; specials by their name."""
+    return [
+        SPECIALS[i] if i < FIRST_PIECE else visible(texts[i]) for i in check_ids(ids, len(texts))
+    ]
+
+
+def unknown_pieces(tokenizer: Tokenizer, text: str) -> list[str]:
+    """What `Tokenizer.unknown` returns, for any of them. Offsets are asked for only if needed."""
+    if UNKNOWN not in tokenizer.ids(text):
+        return []
+    found = zip(*tokenizer.encode(text), strict=True)
+    return list(dict.fromkeys(text[start:end] for i, (start, end) in found if i == UNKNOWN))
+
+
 def require_utf8(text: str) -> None:
     """Refuse half characters (lone surrogates): no file and no other program can take them."""
     try:
@@ -103,10 +127,14 @@ def check_ids(ids: Iterable[int], size: int) -> list[int]:
 
 
 def stored_pieces(data: dict[str, Any]) -> list[str]:
-    """The "pieces" of a tokenizer.json: strings, no two of them equal."""
+    """The "pieces" of a tokenizer.json: strings with something in them, no two of them equal."""
     pieces = data.get("pieces")
     if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
         raise broken('"pieces" should be a list of strings')
+    if "" in pieces:
+        raise broken("a piece is empty")
+    if half := next((piece for piece in pieces if HALF.search(piece)), None):
+        raise broken(f"the piece {half!a} holds half a character (a lone surrogate)")
     for piece, times in Counter(pieces).most_common(1):
         if times > 1:
             raise broken(f"the piece {piece!r} appears {times} times")

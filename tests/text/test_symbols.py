@@ -1,3 +1,5 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +13,8 @@ relaxed = settings(deadline=None, max_examples=60)
 texts = st.lists(st.text(max_size=15), min_size=1, max_size=5).filter(lambda t: "".join(t).strip())
 
 
-def fit(kind, texts, lowercase=False):
-    return Symbols.fit(TokenizerSettings(kind=kind, lowercase=lowercase), texts)
+def fit(kind, texts, lowercase=False, **options):
+    return Symbols.fit(TokenizerSettings(kind=kind, lowercase=lowercase, **options), texts)
 
 
 @relaxed
@@ -75,5 +77,41 @@ def test_no_words_at_all_is_an_error(nothing):
         fit("word", nothing)
 
 
-def test_half_a_character_is_simply_unknown_when_encoding():
-    assert fit("character", ["a"]).ids("a\ud800a") == [FIRST_PIECE, UNKNOWN, FIRST_PIECE]
+def test_the_most_frequent_words_are_kept_and_of_equals_the_alphabetically_first():
+    words = [f"w{n:03}" for n in range(400)]
+    texts = [" ".join(words), "w399 w399", "w300"]
+    for order in (texts, texts[::-1], [" ".join(words[::-1]), *texts[1:]]):
+        kept = fit("word", order, size=300)
+        assert kept.as_json()["pieces"] == [*words[:294], "w300", "w399"]
+        assert kept.size == 300
+
+
+def test_characters_are_all_kept_whatever_the_size():
+    letters = [chr(0x4E00 + n) for n in range(500)]
+    assert fit("character", letters, size=300).size == 500 + FIRST_PIECE
+
+
+@relaxed
+@given(st.sampled_from(["character", "word"]), texts, st.integers(1, 4))
+def test_what_is_met_fewer_times_than_min_count_is_unknown(kind, texts, least):
+    met = Counter(part for text in texts for part in (text.split() if kind == "word" else text))
+    if max(met.values()) < least:
+        return
+    pieces = fit(kind, texts, min_count=least).as_json()["pieces"]
+    assert pieces == sorted(piece for piece, times in met.items() if times >= least)
+
+
+def test_a_min_count_that_leaves_nothing_says_how_often_the_most_frequent_is_met():
+    with pytest.raises(TextError, match="no word is met 5 times.* is met 3 times. Lower min_count"):
+        fit("word", ["a a b", "a"], min_count=5)
+
+
+def test_words_are_counted_as_the_model_sees_them():
+    words = fit("word", ["The the THE a"], lowercase=True, min_count=3)
+    assert words.as_json()["pieces"] == ["the"]
+
+
+def test_unknown_lists_each_strange_piece_once_as_typed():
+    words = fit("word", ["der hund"], lowercase=True)
+    assert words.unknown("Der HASE\tund  der Hund, HASE hase") == ["HASE", "und", "Hund,", "hase"]
+    assert words.unknown("DER Hund") == []

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ ROOT = Path(__file__).parents[2]
 TEXTS = ["The cat sat.", "the café: 日本語 🙂🙂", "İstanbul <stop> <|endoftext|>", "ΟΔΟΣ οδος"]
 KINDS = list(TOKENIZERS)
 relaxed = settings(deadline=None, max_examples=60)
+with_halves = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates too
 anything = st.text(max_size=30) | st.lists(
-    st.sampled_from("aİΣß🙂é \t\n\u2028<日"), max_size=12
+    st.sampled_from("aİΣß🙂é \t\n\x1c\u2028<#日▁"), max_size=12
 ).map("".join)
 
 
@@ -63,8 +65,55 @@ def test_offsets_cut_out_of_the_typed_text_what_the_piece_stands_for(tokenizer, 
         piece = tokenizer.decode([i])
         if "\N{REPLACEMENT CHARACTER}" not in piece:  # neither unknown nor part of a character
             assert piece in typed if "İ" in text[start:end] else piece == typed
+        assert text[whole:start].strip() == ""  # only blanks are left out
         whole = max(whole, end)
     assert text[whole:].isspace() or whole == len(text)
+
+
+@each_tokenizer
+@relaxed
+@given(text=anything)
+def test_offsets_go_from_left_to_right_and_share_a_character_only_where_it_is_cut(tokenizer, text):
+    offsets = tokenizer.encode(text).offsets
+    assert offsets == sorted(offsets)
+    for (_, end), (start, _) in pairwise(offsets):
+        cut = tokenizer.as_json()["kind"] == "bytes" or text[start] == "İ"
+        assert end <= start or (end == start + 1 and cut)
+
+
+@each_tokenizer
+@relaxed
+@given(text=anything)
+def test_unknown_names_exactly_the_parts_that_become_unknown(tokenizer, text):
+    ids, offsets = tokenizer.encode(text)
+    parts = [text[start:end] for i, (start, end) in zip(ids, offsets, strict=True) if i == UNKNOWN]
+    unknown = tokenizer.unknown(text)
+    assert len(unknown) == len(set(unknown)) and set(unknown) == set(parts)
+    assert unknown == sorted(unknown, key=parts.index)
+    assert (unknown == []) == (UNKNOWN not in tokenizer.ids(text))
+
+
+@each_tokenizer
+@relaxed
+@given(text=with_halves)
+def test_half_a_character_is_refused_and_nothing_else_is(tokenizer, text):
+    halves = [n for n, character in enumerate(text) if "\ud800" <= character <= "\udfff"]
+    for method in (tokenizer.ids, tokenizer.encode):
+        if halves:
+            with pytest.raises(TextError, match=f"position {halves[0]} of the text"):
+                method(text)
+        else:
+            method(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@relaxed
+@given(text=anything.filter(str.strip))
+def test_a_text_that_was_fitted_comes_back_but_for_blanks_where_words_are_split(kind, text):
+    tokenizer = fitted(kind, texts=[text])
+    expected = " ".join(text.split()) if kind in ("word", "wordpiece") else text
+    assert tokenizer.unknown(text) == []
+    assert tokenizer.decode(tokenizer.ids(text)) == expected
 
 
 @each_tokenizer
@@ -119,7 +168,7 @@ def test_fitting_does_not_depend_on_the_order_of_the_texts_and_takes_an_iterator
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_half_a_character_among_the_texts_is_refused_by_position(kind):
-    with pytest.raises(TextError, match=r"position [02] of the text holds '\\udc80'"):
+    with pytest.raises(TextError, match="position 2 of the text holds '\\\\udc80'"):
         fitted(kind, texts=["fine", "ab\udc80"])
 
 
@@ -137,16 +186,19 @@ def test_an_error_of_the_data_passes_through_fitting_unchanged(kind):
     ("change", "message"),
     [
         ({"kind": "byte"}, "no tokenizer of kind 'byte' (Did you mean \"bytes\"?)"),
-        ({"kind": None}, "no tokenizer of kind None (Known: bytes, character, word)"),
+        (
+            {"kind": None},
+            "no tokenizer of kind None (Known: bpe, bytes, character, word, wordpiece)",
+        ),
         ({"kind": ["bytes"]}, "no tokenizer of kind ['bytes']"),
         ({"pieces": None}, '"pieces" should be a list of strings'),
         ({"pieces": ["a", 3]}, '"pieces" should be a list of strings'),
         ({"pieces": ["b", "a", "b"]}, "the piece 'b' appears 2 times"),
         ({"lowercase": 1}, '"lowercase" should be true or false, found 1'),
         ({"pieces": ["ab"]}, "the piece 'ab' is not one character"),
-        ({"pieces": [""]}, "the piece '' is not one character"),
+        ({"pieces": [""]}, "a piece is empty"),
         ({"kind": "word", "pieces": ["a b"]}, "the piece 'a b' is not one word"),
-        ({"kind": "word", "pieces": [""]}, "the piece '' is not one word"),
+        ({"pieces": ["\udfff"]}, r"the piece '\udfff' holds half a character"),
     ],
 )
 def test_a_broken_tokenizer_file_is_described(change, message):
@@ -155,6 +207,31 @@ def test_a_broken_tokenizer_file_is_described(change, message):
         load_tokenizer(good | change)
     assert str(caught.value).startswith("tokenizer.json: ")
     assert "Restore the file" in str(caught.value)
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | with_halves,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@each_tokenizer
+@relaxed
+@given(data=st.data(), text=anything)
+def test_a_damaged_tokenizer_file_is_refused_or_still_works(tokenizer, data, text):
+    stored = tokenizer.as_json()
+    key = data.draw(st.sampled_from(sorted(stored)))
+    if isinstance(stored[key], list) and data.draw(st.booleans()):
+        stored[key][data.draw(st.integers(0, len(stored[key]) - 1))] = data.draw(junk)
+    else:
+        stored[key] = data.draw(junk)
+    try:
+        again = load_tokenizer(stored)
+    except RunError as error:
+        assert str(error).isprintable() and str(error).startswith("tokenizer.json: ")
+    else:
+        assert len(again.pieces(again.ids(text))) == len(again.encode(text).offsets)
 
 
 def test_a_tokenizer_file_that_holds_no_table_is_described():
