@@ -1,1 +1,19 @@
 """How good: pure functions of lists, each score with its interval and its signature."""
+
+from regard.metrics.error_rates import piece_error_rate, whole_error_rate
+from regard.metrics.matches import exact_match
+from regard.metrics.metric import Metric
+from regard.metrics.rouge import rouge1, rouge2, rougeL
+from regard.metrics.translation import bleu, chrf
+
+METRICS: dict[str, Metric] = {
+    "exact_match": exact_match,
+    "per": piece_error_rate,
+    "wer": whole_error_rate,
+    "bleu": bleu,
+    "chrf": chrf,
+    "rouge1": rouge1,
+    "rouge2": rouge2,
+    "rougeL": rougeL,
+}
+LOWER_IS_BETTER = frozenset({"per", "wer"})

@@ -1,49 +1,85 @@
 """How sure is a score? Ask the bootstrap: draw as many examples as there are, with
 replacement, score them again, repeat, and report where 95 % of those scores lie
 (Efron and Tibshirani 1993, chapter 13).
+
+Every metric here turns each example into a row of counts, and summed counts into a value. So a
+sample is scored by adding up rows again; no text is read twice.
+
+n examples   k counts of an example
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.errors import DataError
+from regard.names import Score
 
 SAMPLES = 1000
 SEED = 0
 DRAWS_AT_ONCE = 1_000_000  # bounds the memory, about 8 MB an array, whatever the data
 
+Counts = NDArray[np.float64]
 
-def ratio_interval(
-    numerators: Sequence[float],
-    denominators: Sequence[float],
-    *,
-    samples: int = SAMPLES,
-    seed: int = SEED,
-) -> tuple[float, float]:
-    """The 95 % percentile interval of sum(numerators) / sum(denominators).
 
-    An example's numerator and denominator are always drawn together. Where a sample's
-    denominators add up to zero they count as one, so that no sample divides by zero.
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The counts of every example, and what they are worth together.
 
-    >>> ratio_interval([1, 1, 1], [2, 2, 2])
-    (0.5, 0.5)
+    rows      (n, k)
+    value_of  (..., k) -> (...): the score of counts that are summed over examples
     """
-    n = len(numerators)
+
+    rows: Counts
+    value_of: Callable[[Counts], Counts]
+    signature: str
+    """How the counts were made; `score` adds how the interval was."""
+
+    def score(self) -> Score:
+        """The value of all examples, and its 95 % percentile interval."""
+        values = self.value_of(resample(self.rows))  # (samples,)
+        low, high = np.percentile(values, [2.5, 97.5])
+        return Score(
+            value=float(self.value_of(self.rows.sum(axis=0))),
+            low=float(low),
+            high=float(high),
+            signature=f"{self.signature}|n:{len(self.rows)}|bootstrap:{SAMPLES}|seed:{SEED}",
+        )
+
+
+def resample(rows: Counts, *, samples: int = SAMPLES, seed: int = SEED) -> Counts:
+    """(n, k) -> (samples, k): the summed counts of each sample of n examples.
+
+    The counts of an example are always drawn together. Which examples are drawn follows from n
+    and the seed alone, so that two systems tallied on the same examples meet the same samples.
+
+    >>> resample(np.ones((3, 2)), samples=2).tolist()
+    [[3.0, 3.0], [3.0, 3.0]]
+    """
+    n, k = rows.shape
     if n == 0:
         raise DataError("nothing to score: an interval needs at least one example.")
-    if n != len(denominators):
-        raise DataError(
-            "numerators and denominators do not line up: expected one of each for every example, "
-            f"found {n} and {len(denominators)}."
-        )
-    above, below = np.asarray(numerators, float), np.asarray(denominators, float)
     random = np.random.default_rng(seed)
-    ratios: list[float] = []
-    while len(ratios) < samples:
-        size = min(samples - len(ratios), max(1, DRAWS_AT_ONCE // n))
-        drawn = random.integers(0, n, size=(size, n))  # one sample a row
-        sums = below[drawn].sum(axis=1)
-        ratios.extend(above[drawn].sum(axis=1) / np.where(sums == 0, 1, sums))
-    low, high = np.percentile(ratios, [2.5, 97.5])
-    return float(low), float(high)
+    totals = np.empty((samples, k))
+    size = max(1, DRAWS_AT_ONCE // n)
+    for start in range(0, samples, size):
+        part = totals[start : start + size]
+        drawn = random.integers(0, n, size=(len(part), n))  # one sample a row
+        drawn += n * np.arange(len(part))[:, None]  # each sample counts in n cells of its own
+        times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+        part[:] = times.astype(float) @ rows
+    return totals
+
+
+def percent(totals: Counts) -> Counts:
+    """(..., 2) -> (...): the first count per hundred of the second.
+
+    Where the second is zero it counts as one, so that no sample divides by zero.
+
+    >>> percent(np.array([[1.0, 4.0], [3.0, 0.0]])).tolist()
+    [25.0, 300.0]
+    """
+    part, whole = totals[..., 0], totals[..., 1]
+    return 100 * part / np.where(whole == 0, 1, whole)

@@ -41,6 +41,17 @@ def test_an_unknown_source_answers_with_the_target_of_its_nearest():
     assert outputs == ["D AO G", "K AE T S", "N AY IY V"]
 
 
+def test_sentences_are_compared_as_words_are():
+    pairs = [
+        ("Ein Hund läuft durch den Schnee.", "A dog runs through the snow."),
+        ("Zwei Männer kochen in einer Küche.", "Two men cook in a kitchen."),
+        ("Ein Kind spielt mit einem Ball.", "A child plays with a ball."),
+    ]
+    inputs = ["Drei Männer in einer großen Küche.", "Im Schnee läuft ein schwarzer Hund."]
+    outputs = [p.output for p in Nearest.fit(pairs).predict(inputs)]
+    assert outputs == ["Two men cook in a kitchen.", "A dog runs through the snow."]
+
+
 def test_the_earliest_of_equal_sources_wins():
     assert Nearest.fit(PAIRS).predict(["cat"])[0].output == "K AE T"
     assert Nearest.fit(PAIRS[::-1]).predict(["cat"])[0].output == "K AA T"
