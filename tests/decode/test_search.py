@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from regard.config import DecodeSettings
-from regard.decode.search import decode
+from regard.decode.search import decode, decode_several
 from regard.errors import ShapeError, TrainingError
 from regard.names import PAD, START, STOP, UNKNOWN
 
@@ -127,3 +127,19 @@ def test_a_network_with_the_wrong_number_of_rows_is_told_so(fixed, settings):
         network = fixed([1 / 6] * 6)
         network.step = lambda state, tokens: (network.log_probs.expand(2, -1), state)
         decode(network, range(3), 3, settings)
+
+
+def test_n_samples_are_different_streams_and_the_first_rows_do_not_depend_on_the_batch(table):
+    settings = DecodeSettings(temperature=1.0, n=4, max_length=12)
+    together = decode_several(table(3, stop=-2.0), range(6), 6, settings)
+    assert [len(found) for found in together] == [4] * 6
+    assert any(len({tuple(o.tokens) for o in found}) > 1 for found in together)
+    alone = decode_several(table(3, stop=-2.0), [5], 1, settings, numbers=[5])
+    assert alone[0] == together[5]
+
+
+def test_n_outputs_of_a_beam_are_ranked_and_begin_with_the_best(table):
+    several = decode_several(table(4), range(5), 5, DecodeSettings(beam=4, n=3, max_length=8))
+    best = decode(table(4), range(5), 5, DecodeSettings(beam=4, max_length=8))
+    assert [found[0] for found in several] == best
+    assert all(len({tuple(o.tokens) for o in found}) == len(found) == 3 for found in several)
