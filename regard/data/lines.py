@@ -6,10 +6,13 @@ form feeds and a dozen other characters that people keep inside their sentences.
 
 import gzip
 import lzma
+import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BufferedIOBase
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from io import BufferedIOBase, BufferedReader, StringIO
+from itertools import chain
 from pathlib import Path
 
 from regard.errors import DataError
@@ -17,7 +20,7 @@ from regard.errors import DataError
 BOM = b"\xef\xbb\xbf"
 CHUNK = 2**16
 
-PACKED = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00"}
+PACKED = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 
 # How files begin that people mistake for UTF-8 text, and what to do about each.
 MISTAKEN = {
@@ -25,8 +28,7 @@ MISTAKEN = {
     b"\xfe\xff": "It begins like UTF-16: convert it with iconv -f UTF-16 -t UTF-8.",
     b"PK\x03\x04": "It is a ZIP archive (so are .xlsx and .docx): unpack it, or export it as text.",
     b"%PDF": "It is a PDF: export it as text.",
-    b"BZh": "It is packed with bzip2: unpack it, or pack it with gzip or xz.",
-    b"\x28\xb5\x2f\xfd": "It is packed with zstd: unpack it, or pack it with gzip or xz.",
+    b"BZh": "It is packed with bzip2: unpack it, or pack it with gzip, xz or zstd.",
     b"PAR1": "It is a Parquet file: export it as text.",
 }
 
@@ -35,41 +37,95 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (1, first line), (2, second line), ... without their ends.
 
     A byte order mark at the start is dropped. Memory holds one piece of the file at a time, or
-    one line where a line is longer. Anything that is not text is a DataError naming its place.
+    one line where a line is longer. A line from a pipe is handed on as soon as it is there.
+    Anything that is not text is a DataError naming its place.
     """
-    with _plain_errors(path), _unpacked(path) as file:
-        head = file.read(len(BOM))
-        offset = len(BOM) if head == BOM else 0
-        begin = b"" if offset else head + file.read(8)  # enough to know other formats by
-        for number, raw in enumerate(_raw_lines(file, begin), start=1):
-            try:
-                line = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise _not_utf8(path, number, offset, error, begin) from error
-            if "\0" in line:
-                raise _binary(path, number, offset + raw.index(0), begin)
-            yield number, line.rstrip("\r\n")
-            offset += len(raw)
+    for number, lines in _batches(path):
+        yield from enumerate([line.rstrip("\r\n") for line in lines], start=number)
 
 
-def _raw_lines(file: BufferedIOBase, rest: bytes) -> Iterator[bytes]:
-    """Lines with their ends. bytes.splitlines knows just the three ends we want."""
-    # Reading as much as is left over copies even a line of gigabytes only a few times.
-    while chunk := file.read(max(CHUNK, len(rest))):
-        *whole, rest = (rest + chunk).splitlines(keepends=True)
-        yield from whole  # the last one waits: it may go on, or its \r may have a \n to come
-    yield from rest.splitlines(keepends=True)
+def read_raw_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The same lines with their ends, for readers to whom a line end can be part of a text."""
+    for number, lines in _batches(path):
+        yield from enumerate(lines, start=number)
+
+
+def _batches(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """As many lines as arrived together, after the number of the first. Takes a whole piece of
+    the file at a time: a line by line loop would cost more than all the reading."""
+    number = 1
+    with told_plainly(path), unpacked_file(path) as file:
+        begin = first_bytes(file)
+        offset = len(BOM) if begin.startswith(BOM) else 0
+        for block in decoded_blocks(file, begin[offset:]):
+            lines = _decoded(block)
+            if lines is None:
+                yield from _up_to_the_wrong_one(path, block, number, offset, begin)
+            else:
+                yield number, lines
+                number += len(lines)
+            offset += len(block)
+
+
+def first_bytes(file: BufferedIOBase) -> bytes:
+    """The first bytes, enough of them to know whether there is a byte order mark."""
+    begin = b""
+    while begin != BOM and BOM.startswith(begin) and (more := file.read1(CHUNK)):
+        begin += more
+    return begin
+
+
+def decoded_blocks(file: BufferedIOBase, begin: bytes) -> Iterator[bytes]:
+    """The file cut after line ends, wherever the chunks that were read end."""
+    pieces: list[bytes] = []  # of a line that has not ended yet, joined only once
+    # read1 gives what there is; read would wait until a pipe fills the chunk.
+    for chunk in chain([begin], iter(partial(file.read1, CHUNK), b"")):
+        if pieces and pieces[-1].endswith(b"\r") and not chunk.startswith(b"\n"):
+            yield b"".join(pieces)
+            pieces = []
+        # An \r at the very end waits: its \n may be still to come.
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r", 0, -1)) + 1
+        if end:
+            yield b"".join([*pieces, chunk[:end]])
+            pieces = []
+        if end < len(chunk):
+            pieces.append(chunk[end:])
+    if pieces:
+        yield b"".join(pieces)
+
+
+def _decoded(block: bytes) -> list[str] | None:
+    """Its lines with their ends, or None where something in it is not text."""
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    # newline="" knows just the three ends we want, and leaves them as they are.
+    return None if "\0" in text else list(StringIO(text, newline=""))
+
+
+def _up_to_the_wrong_one(
+    path: Path, block: bytes, number: int, offset: int, begin: bytes
+) -> Iterator[tuple[int, list[str]]]:
+    for raw in block.splitlines(keepends=True):
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _not_utf8(path, number, offset, error, begin) from error
+        if "\0" in line:
+            raise _binary(path, number, offset + raw.index(0), begin)
+        yield number, [line]
+        number += 1
+        offset += len(raw)
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[BufferedIOBase]:
+def unpacked_file(path: Path) -> Iterator[BufferedIOBase]:
     with path.open("rb") as file:
         begin = file.peek(8)[:8]
-        if begin.startswith(PACKED[".gz"]):
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield unpacked
-        elif begin.startswith(PACKED[".xz"]):
-            with lzma.LZMAFile(file) as unpacked:
+        suffix = next((s for s, magic in PACKED.items() if begin.startswith(magic)), "")
+        if suffix:
+            with _unpack(suffix, file) as unpacked:
                 yield unpacked
         elif path.suffix in PACKED:
             raise DataError(
@@ -80,8 +136,27 @@ def _unpacked(path: Path) -> Iterator[BufferedIOBase]:
             yield file
 
 
+def _unpack(suffix: str, file: BufferedReader) -> AbstractContextManager[BufferedIOBase]:
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=file)
+    return lzma.LZMAFile(file) if suffix == ".xz" else _zstd_file(file)
+
+
 @contextmanager
-def _plain_errors(path: Path) -> Iterator[None]:
+def _zstd_file(file: BufferedReader) -> Iterator[BufferedIOBase]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    try:
+        with zstd.ZstdFile(file) as unpacked:
+            yield unpacked
+    except zstd.ZstdError as error:
+        raise EOFError(error) from error  # said below, which does not import zstd for it
+
+
+@contextmanager
+def told_plainly(path: Path) -> Iterator[None]:
     """Say in a sentence why the file can not be read."""
     try:
         yield

@@ -1,11 +1,13 @@
-"""Read pairs of texts: one pair a line, source and target separated by a tab."""
+"""Read pairs of texts, a source and its target, from any table."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
-from regard.data.lines import read_lines
+from regard.data.columns import choose_columns
+from regard.data.formats import Cell, short
+from regard.data.table import Flaw, Table, open_table
 from regard.errors import DataError
 
 
@@ -15,43 +17,77 @@ class Pair:
     target: str
 
 
-def read_pairs(path: Path) -> Iterator[Pair]:
-    """Yield the pairs of a file in order and exactly as typed, skipping blank lines."""
-    number = pairs = 0
-    for number, line in read_lines(path):
-        if not line.strip(" "):
-            continue
-        columns = line.split("\t")
-        if len(columns) != 2:
+@dataclass(frozen=True)
+class PairTable:
+    """Two columns of a table."""
+
+    table: Table
+    source: int
+    target: int
+    notes: tuple[str, ...]
+    """What was guessed about the file and its columns, to be said aloud."""
+
+    def rows(self) -> Iterator[tuple[int, Pair] | Flaw]:
+        """Every pair in order and exactly as typed, after the line where its row begins.
+
+        A list in the source is one text, its parts joined by blanks; a list in the target is
+        several accepted targets, and so several pairs.
+        """
+        for found in self.table.picked(itemgetter(self.source, self.target)):
+            if isinstance(found, Flaw):
+                yield found
+                continue
+            line, (source, target) = found
+            if type(source) is type(target) is str and source.strip() and target.strip():
+                yield line, Pair(source, target)
+            else:
+                yield from _lists(line, source, target)
+
+    def read(self, skip_bad: bool = False) -> Iterator[Pair]:
+        """The pairs alone. The first bad row is a DataError, unless they are to be skipped."""
+        pairs = 0
+        for found in self.rows():
+            if not isinstance(found, Flaw):
+                pairs += 1
+                yield found[1]
+            elif not skip_bad:
+                raise self.refusal(found)
+        if not pairs:
             raise DataError(
-                f"{path}:{number}: expected source<TAB>target, found {len(columns)} column"
-                f"{'s' * (len(columns) > 1)} in {_short(line)}. {_guess(line)}"
+                f"{self.table.name}: no pairs in it: every row is bad. "
+                f"regard data check {self.table.name} says why."
             )
-        for side, text in zip(("source", "target"), columns, strict=True):
-            if not text.strip():
-                raise DataError(
-                    f"{path}:{number}: the {side} is empty in {_short(line)}. "
-                    "Fill it in, or remove the line."
-                )
-        pairs += 1
-        yield Pair(*columns)
-    if not pairs:
-        raise DataError(
-            f"{path}: no pairs in it: {'every line is blank' if number else 'the file is empty'}. "
-            "Expected one source<TAB>target on each line."
+
+    def refusal(self, flaw: Flaw) -> DataError:
+        name = self.table.name
+        return DataError(
+            f"{name}:{flaw.line}: {flaw.problem} Mend it, or leave such rows out with "
+            f"--set data.bad_rows=skip; regard data check {name} lists them all."
         )
 
 
-def _guess(line: str) -> str:
-    if "\t" in line:
-        return "Keep two columns, as with cut -f 1,2, and no tab inside a text."
-    if re.search(r"\S {2,}\S", line):
-        return "Did an editor turn the tab into several blanks?"
-    for mark, name in ((",", "commas"), (";", "semicolons"), ("|", "bars")):
-        if mark in line:
-            return f"Is the file separated by {name}? Save it with tabs."
-    return "Put one tab between source and target."
+def open_pairs(
+    paths: Sequence[Path],
+    source: str | None = None,
+    target: str | None = None,
+    *,
+    fallback: bool = False,
+) -> PairTable:
+    """Find the source and the target column of a table, or of two parallel files."""
+    table = open_table(paths, [name for name in (source, target) if name is not None])
+    first, second, notes = choose_columns(table, source, target, fallback)
+    return PairTable(table, first, second, (*table.notes, *notes))
 
 
-def _short(line: str) -> str:
-    return repr(line if len(line) <= 60 else line[:57] + "...")
+def _lists(line: int, source: Cell, target: Cell) -> Iterator[tuple[int, Pair] | Flaw]:
+    """The pairs of a row in which a cell is a list or empty."""
+    source = source if isinstance(source, str) else " ".join(source)
+    targets = [target] if isinstance(target, str) else target
+    if source.strip() and targets and all(map(str.strip, targets)):
+        yield from ((line, Pair(source, target)) for target in targets)
+        return
+    if source.strip():
+        what = f"the target is empty; the source is {short(source)}."
+    else:
+        what = f"the source is empty; the target is {short(' '.join(targets))}."
+    yield Flaw(line, "empty", f"{what} Fill it in, or remove the row.")

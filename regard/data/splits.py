@@ -6,7 +6,7 @@ lines of one speaker) stay together, and an example keeps its side when the data
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from math import isclose, isfinite
 from typing import Any, Generic, TypeVar
@@ -21,6 +21,12 @@ class Splits(Generic[T]):
     train: list[T]
     validation: list[T]
     test: list[T]
+    notes: tuple[str, ...] = ()
+    """What was guessed about the files, in sentences to say aloud."""
+    skipped: int = 0
+    """Rows that could not be used and were left out, as asked."""
+    overlapping: int = 0
+    """Training examples left out because a validation or test file holds them too."""
 
 
 def split(
@@ -38,7 +44,7 @@ def split(
     1000
     """
     _check_shares(shares)
-    side_of = _judge(shares, salt)
+    side_of = side_finder(shares, salt)
     sides = Splits[T]([], [], [])
     lists = (sides.train, sides.validation, sides.test)
     for example in examples:
@@ -47,7 +53,7 @@ def split(
     return sides
 
 
-def _judge(shares: tuple[float, float, float], salt: str) -> Callable[[str], int]:
+def side_finder(shares: tuple[float, float, float], salt: str) -> Callable[[str], int]:
     """A function from key to side: 0 train, 1 validation, 2 test."""
     _, validation, test = shares
     secret = sha256(_utf8(salt)).digest()
@@ -85,15 +91,23 @@ def _check_sides(
     sides: Splits[T], key: Callable[[T], str], shares: tuple[float, float, float]
 ) -> None:
     """A side that was promised something must not be empty."""
-    for field, share in zip(fields(sides), shares, strict=True):
-        if share and not getattr(sides, field.name):
+    for name, share in zip(("train", "validation", "test"), shares, strict=True):
+        if share and not getattr(sides, name):
             everything = [*sides.train, *sides.validation, *sides.test]
             keys = len(set(map(key, everything)))
             raise DataError(
-                f"no example fell on the {field.name} side, whose share is {share:g} percent: "
-                f"there are {len(everything)} examples with {keys} different keys. "
-                "Give more data, or a larger share to that side."
+                f"no example fell on the {name} side, whose share is {share:g} percent: there "
+                f"{_are(len(everything), 'example')} with {_different(keys, 'input')}. "
+                "Give more data, or a larger share to that side (data.split)."
             )
+
+
+def _are(number: int, noun: str) -> str:
+    return f"is only 1 {noun}" if number == 1 else f"are {number:,} {noun}s"
+
+
+def _different(number: int, noun: str) -> str:
+    return f"one and the same {noun}" if number == 1 else f"{number:,} different {noun}s"
 
 
 def fingerprint(examples: Iterable[Any]) -> str:

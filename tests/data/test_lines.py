@@ -1,7 +1,10 @@
 import gzip
 import lzma
 import os
+import queue
 import re
+import sys
+import threading
 import tracemalloc
 from pathlib import Path
 from unittest import mock
@@ -11,9 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data import lines
-from regard.data.lines import read_lines
+from regard.data.lines import read_lines, read_raw_lines
 from regard.errors import DataError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+PACKS = [gzip.compress, lzma.compress, zstd.compress]
 relaxed = settings(deadline=None, max_examples=150)
 # All that some function somewhere takes for a line end, and characters of 1 to 4 bytes.
 ODD = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\ufeff"]
@@ -33,17 +42,23 @@ def problem(path: Path) -> str:
     return str(caught.value)
 
 
+def raw_reference(text: str) -> list[str]:
+    return [line for line in re.split("(?<=\n)|(?<=\r)(?!\n)", text) if line]
+
+
 def reference(text: str) -> list[tuple[int, str]]:
     parts = re.split("\r\n|\r|\n", text.removeprefix("\ufeff"))
     return list(enumerate(parts[:-1] if parts[-1] == "" else parts, start=1))
 
 
 @relaxed
-@given(text=odd_text, chunk=st.integers(1, 9), pack=st.sampled_from([bytes, gzip.compress]))
+@given(text=odd_text, chunk=st.integers(1, 9), pack=st.sampled_from([bytes, *PACKS]))
 def test_lines_end_at_the_three_line_ends_and_nowhere_else(tmp_path_factory, text, chunk, pack):
     path = written(tmp_path_factory.getbasetemp(), pack(text.encode()))
     with mock.patch.object(lines, "CHUNK", chunk):
         assert list(read_lines(path)) == reference(text)
+        raw = list(enumerate(raw_reference(text.removeprefix("\ufeff")), start=1))
+        assert list(read_raw_lines(path)) == raw
 
 
 @relaxed
@@ -78,14 +93,14 @@ def test_offsets_count_the_byte_order_mark(tmp_path):
     )
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-@pytest.mark.parametrize("name", ["x.txt", "x.gz", "x.xz"])
+@pytest.mark.parametrize("pack", PACKS)
+@pytest.mark.parametrize("name", ["x.txt", "x.gz", "x.xz", "x.zst"])
 def test_packed_files_are_known_by_how_they_begin_whatever_their_name(tmp_path, pack, name):
     path = written(tmp_path, pack("é\nb".encode()), name)
     assert list(read_lines(path)) == [(1, "é"), (2, "b")]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", PACKS)
 def test_a_packed_file_that_was_cut_off_is_refused_at_every_length(tmp_path, pack):
     whole = pack(b"some lines\n" * 50)
     for length in range(8, len(whole)):
@@ -99,8 +114,15 @@ def test_a_packed_file_with_a_flipped_byte_is_refused(tmp_path):
     assert "the packed file is broken (CRC check failed" in problem(written(tmp_path, bytes(whole)))
 
 
+def test_a_zstd_file_with_a_flipped_byte_is_refused(tmp_path):
+    whole = bytearray(zstd.compress(b"some lines\n" * 50))
+    whole[5] ^= 255
+    message = problem(written(tmp_path, bytes(whole)))
+    assert "the packed file is broken (Unable to decompress Zstandard data" in message
+
+
 @pytest.mark.parametrize("content", [b"", b"plain text\n"])
-@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_plain_file_with_a_packed_name_is_refused(tmp_path, content, suffix):
     message = problem(written(tmp_path, content, "x" + suffix))
     assert f"the name ends in {suffix}, but the file does not begin like one" in message
@@ -187,6 +209,41 @@ def test_a_pipe_can_be_read(tmp_path):
         end.write(gzip.compress(b"a\nb\n"))
     with os.fdopen(reading, "rb"):
         assert list(read_lines(Path(f"/dev/fd/{reading}"))) == [(1, "a"), (2, "b")]
+
+
+def test_a_line_from_a_pipe_is_handed_on_before_the_next_one_is_written():
+    reading, writing = os.pipe()
+    seen: queue.SimpleQueue = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in read_lines(Path(f"/dev/fd/{reading}")):
+            seen.put(line)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        for number, text in enumerate(["a", "", "é", "b\vc", "x" * 200_000, "end"], start=1):
+            with os.fdopen(os.dup(writing), "wb") as end:
+                end.write(f"{text}\n".encode())
+            assert seen.get(timeout=20) == (number, text)
+    finally:
+        os.close(writing)
+        reader.join(timeout=20)
+        os.close(reading)
+    assert not reader.is_alive() and seen.empty()
+
+
+def test_a_pipe_whose_lines_end_in_carriage_returns_is_one_byte_late_at_most():
+    reading, writing = os.pipe()
+    os.write(writing, b"one\rt")
+    with os.fdopen(reading, "rb"):
+        reader = read_lines(Path(f"/dev/fd/{reading}"))
+        assert next(reader) == (1, "one")
+        os.write(writing, b"wo\r")
+        os.write(writing, b"three")
+        assert next(reader) == (2, "two")
+        os.close(writing)
+        assert list(reader) == [(3, "three")]
 
 
 def test_a_reader_that_is_not_read_to_its_end_closes_its_file(tmp_path):

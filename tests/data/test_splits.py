@@ -103,7 +103,7 @@ def test_a_side_that_ends_up_empty_is_an_error_that_counts_and_advises():
     with pytest.raises(DataError) as caught:
         split(PAIRS[:2], source, (50, 0, 50))
     assert "side, whose share is 50 percent" in str(caught.value)
-    assert "there are 2 examples with 1 different keys" in str(caught.value)
+    assert "there are 2 examples with one and the same input" in str(caught.value)
     assert "Give more data" in str(caught.value)
 
 
