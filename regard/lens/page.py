@@ -1,6 +1,6 @@
-"""A picture as one web page that needs nothing else: no network, no library, no build step.
+"""A web page that needs nothing else: no network, no library, no build step.
 
-Text reaches the page only as JSON inside a data element, and the script writes it with
+Text reaches a page only as JSON inside a data element, and its script writes it with
 `textContent`, so no token can become markup. The policy in the head lets a browser run exactly
 our script and our style, by their hashes, and load nothing.
 """
@@ -8,6 +8,7 @@ our script and our style, by their hashes, and load nothing.
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -19,14 +20,24 @@ HIDE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
 def render(picture: Picture) -> str:
-    """The whole page. It works from a file, a mail or a memory stick, offline."""
-    style, script = _static("attention.css"), _static("attention.js")
+    """The page of a picture. It works from a file, a mail or a memory stick, offline."""
+    tree = {
+        "source": visible(picture.source, blank=" "),
+        "output": visible(picture.output, blank=" "),
+        "maps": [_map(m) for m in picture.maps],
+    }
+    return safe_page("attention", tree, styles=["attention.css"])
+
+
+def safe_page(name: str, tree: dict[str, Any], styles: Sequence[str]) -> str:
+    """static/NAME.html with these styles, static/NAME.js and the data that script draws."""
+    style, script = "".join(_static(file) for file in styles), _static(f"{name}.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    page = Template(_static("attention.html"))
-    return page.substitute(policy=policy, style=style, script=script, data=_data(picture))
+    page = Template(_static(f"{name}.html"))
+    return page.substitute(policy=policy, style=style, script=script, data=_data(tree))
 
 
 def _static(name: str) -> str:
@@ -38,14 +49,9 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _data(picture: Picture) -> str:
-    """The picture as ASCII JSON, so U+2028 and lone surrogates arrive as escapes too."""
-    tree = {
-        "source": visible(picture.source, blank=" "),
-        "output": visible(picture.output, blank=" "),
-        "maps": [_map(m) for m in picture.maps],
-    }
-    return json.dumps(tree, separators=(",", ":")).translate(HIDE)
+def _data(tree: dict[str, Any]) -> str:
+    """ASCII JSON, so U+2028 and lone surrogates arrive as escapes too."""
+    return json.dumps(tree, separators=(",", ":"), allow_nan=False).translate(HIDE)
 
 
 def _map(m: AttentionMap) -> dict[str, Any]:

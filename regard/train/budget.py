@@ -3,30 +3,50 @@ written into the run's recipe, and the clock is never consulted again."""
 
 import copy
 import time
+from dataclasses import dataclass
 
 from regard.config import TrainSettings
 from regard.train.loop import fit
-from regard.train.memory import keep_freed_memory
+from regard.train.memory import keep_freed_memory, peak_memory
 from regard.train.optim import make_optimizer
 from regard.train.state import random_tensors, restore_random
 from regard.train.training import Training
 
 WARM, TIMED = 2, 10  # steps thrown away untimed, and timed
 FOR_STEPS = 0.85  # the rest is for validation, and for a machine that slows down under load
-BETWEEN_VALIDATIONS = 40  # seconds, at least
+BETWEEN_VALIDATIONS = 40  # seconds, where that still leaves 8 of them
 
 
-def with_steps(training: Training, budget: float) -> TrainSettings:
+@dataclass(frozen=True)
+class Trial:
+    """What a few steps on this machine cost."""
+
+    seconds: float  # a step
+    memory: int  # bytes: the most this process has held so far
+
+    def expected(self, steps: int) -> float:
+        """Seconds that so many steps will take, validations and all."""
+        return steps * self.seconds / FOR_STEPS
+
+
+def with_steps(training: Training, budget: float, trial: Trial) -> TrainSettings:
     """The training's settings with `budget` seconds turned into steps on this machine."""
-    steps = max(1, int(FOR_STEPS * budget / seconds_per_step(training)))
-    often = max(steps // 10, round(steps * BETWEEN_VALIDATIONS / budget))
-    every = training.settings.validate_every or max(1, min(steps, often))
-    chosen = {"steps": steps, "budget": None, "validate_every": every}
+    steps = max(1, int(FOR_STEPS * budget / trial.seconds))
+    if training.settings.passes is not None:
+        steps = min(steps, training.settings.passes * training.plan.steps_per_epoch)
+    every = training.settings.validate_every or _often(steps, trial)
+    chosen = {"steps": steps, "budget": None, "passes": None, "validate_every": every}
     return training.settings.model_copy(update=chosen)
 
 
-def seconds_per_step(training: Training) -> float:
-    """Time some steps on a copy of the network. Leaves network and random state alone."""
+def _often(steps: int, trial: Trial) -> int:
+    """Validate 8 times in a short training and up to 20 times in a long one."""
+    apart = round(BETWEEN_VALIDATIONS / trial.expected(1))
+    return max(1, min(steps // 8, max(steps // 20, apart)))
+
+
+def try_steps(training: Training) -> Trial:
+    """Take some steps on a copy of the network. Leaves network and random state alone."""
     keep_freed_memory()  # as in the training itself
     before = random_tensors()
     spare = copy.deepcopy(training.network)
@@ -46,4 +66,4 @@ def seconds_per_step(training: Training) -> float:
     taken = sum(1 for _ in steps)
     each = (time.perf_counter() - start) / taken
     restore_random(before)
-    return each
+    return Trial(each, peak_memory())

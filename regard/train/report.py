@@ -1,67 +1,252 @@
-"""The card of a finished run: what it is, how good, on which data, and how to make it again."""
+"""The card of a run: what it is, how good, on which data, and how to make it again. Markdown.
 
+Names, settings and samples are a person's text: `plain` lets none of it become markup, nor drive
+a terminal.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from regard.config import Recipe, Tree
+from regard.names import SCORE_TITLES
 
 LIMITS = (
     "Scores hold for text like the training data; elsewhere expect worse.",
     "The intervals say how much another test sample would move a score, not another training.",
 )
+LONGEST = 120  # letters of a sample
+FILES = ("path", "validation", "test")  # settings of the data section that name files
+NOTES = {
+    "too_long": "are empty or too long: counted as wrong",
+    "unknown_inputs": "hold pieces that the model has never met",
+    "in_training": "were among the training inputs",
+}
+LEFT_OUT = {
+    "left_out_of_training": "training examples, empty or longer than the model takes",
+    "overlapping": "training examples that a validation or test file holds too",
+    "skipped_rows": "rows that could not be read",
+}
+MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")  # max_length is harmless
+# Settings to show, by section. All of them are in recipe.toml.
+MATTER = {
+    "model": "kind width layers encoder_layers decoder_layers heads kv_heads feed activation "
+    "positions max_length dropout",
+    "train": "optimizer rate schedule batch_tokens label_smoothing weight_decay",
+    "decode": "beam length_penalty temperature max_length",
+}
 
 
-def card(recipe: Recipe, facts: Tree) -> str:
-    """README.md of a run folder, in Markdown."""
+def card(recipe: Recipe | Tree, facts: Tree) -> str:
+    """README.md of a finished run."""
+    tree = _tree(recipe)
     parts = [
-        f"# A {recipe.task} model",
+        f"# A {plain(tree['task'])} model",
         f"{facts['parameters']:,} parameters, trained for {facts['steps']:,} steps in "
-        f"{facts['seconds']:.0f} seconds ({facts['tokens_per_second']:,} tokens/s). "
+        f"{facts['seconds']:,.1f} seconds ({facts['tokens_per_second']:,} tokens/s). "
         f"`model.safetensors` holds the {facts['weights']} weights.",
         "## Scores",
-        _scores(facts["test"]),
-        "## Data",
-        _data(recipe, facts["data"]),
+        *_scores(facts["test"]),
+        *_about(tree, facts),
         "## Samples",
-        _samples(facts["samples"]),
+        *_samples(facts["samples"]),
         "## Limits",
-        "\n".join(f"- {limit}" for limit in LIMITS),
+        _list(_limits(tree)),
         "## Made with",
-        ", ".join(f"{name} {value}" for name, value in facts["environment"].items()) + ".",
-        "The settings are in `recipe.toml`. To train the same model again:",
-        "```console\n$ regard train recipe.toml --out runs/again\n```",
+        _made_with(facts),
+        "The settings are in `recipe.toml`. To train the same model again, in this folder:",
+        "```console\n$ regard train recipe.toml --out ../again\n```",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _scores(test: Tree) -> str:
-    beside = test["baseline"]
-    rows = [
-        f"| {name} | {score} | {_interval(beside['scores'][name])} | `{how}` |"
-        for name, found in test["scores"].items()
-        for score, how in [(_interval(found), found["signature"].replace("|", "\\|"))]
+def unfinished_card(recipe: Recipe | Tree, facts: Tree, state: Tree | None, advice: str) -> str:
+    """The same of a run that still trains or was stopped: how far its newest checkpoint is
+    (`state`, None before the first) and what to do, in Markdown."""
+    tree = _tree(recipe)
+    steps = tree["train"].get("steps")
+    end = f" of {steps:,}" if steps else ""
+    parts = [
+        f"# A {plain(tree['task'])} model, not finished",
+        f"{facts['parameters']:,} parameters. " + _progress(state, end),
+        advice,
+        *_about(tree, facts),
+        "## Made with",
+        _made_with(facts),
     ]
-    head = f"| score (95 % interval) | this model | {beside['name']} | how |\n|---|---|---|---|\n"
-    return f"On {test['examples']:,} inputs of the {test['data']}:\n\n{head}" + "\n".join(rows)
+    return "\n\n".join(parts) + "\n"
 
 
-def _interval(score: dict[str, Any]) -> str:
+def _progress(state: Tree | None, end: str) -> str:
+    if state is None:
+        return f"It stands before step 1{end}: no checkpoint is saved yet."
+    scores = [f"{plain(name)} {value:.3g}" for name, value in state["validation"].items()]
+    last = f" Its last validation: {', '.join(scores)}." if scores else ""
+    spent = f"after {state['seconds']:,.1f} seconds of training"
+    return f"Its newest checkpoint stands at step {state['step']:,}{end}, {spent}.{last}"
+
+
+# Scores
+
+
+def _scores(test: Tree) -> Iterator[str]:
+    """Every score beside every baseline's, what may surprise about them, how they were made."""
+    models = [{"name": "this model", "scores": test["scores"]}, *_baselines(test)]
+    rows = [
+        [plain(SCORE_TITLES.get(name, name)), *(_interval(m["scores"].get(name)) for m in models)]
+        for name in test["scores"]
+    ]
+    yield f"On {test['examples']:,} inputs of the {plain(test['data'])}:"
+    yield _table(["95 % interval", *(plain(m["name"]) for m in models)], rows)
+    if notes := list(_notes(test)):
+        yield _list(notes)
+    found = (score for model in models for score in model["scores"].values())
+    yield "How they were computed:"
+    yield _list(f"`{how}`" for how in dict.fromkeys(_code(s["signature"]) for s in found))
+
+
+def _baselines(test: Tree) -> list[Tree]:
+    return test.get("baselines") or [test["baseline"]]  # older runs have one
+
+
+def _interval(score: Tree | None) -> str:
+    if score is None:
+        return "-"
     return f"{score['value']:.2f} ({score['low']:.2f} to {score['high']:.2f})"
 
 
-def _data(recipe: Recipe, data: Tree) -> str:
-    settings = recipe.model_dump().get("data", {})
-    shares = " / ".join(f"{share:g}" for share in settings.get("split", ()))
-    return (
+def _notes(test: Tree) -> Iterator[str]:
+    yield from (f"{test[key]:,} inputs {what}." for key, what in NOTES.items() if test.get(key))
+
+
+# What it was made of
+
+
+def _about(tree: Tree, facts: Tree) -> Iterator[str]:
+    yield "## Data"
+    yield _list(_data(tree.get("data", {}), facts["data"]))
+    yield "## Settings"
+    yield _list(_settings(tree, facts.get("vocabulary", {})))
+
+
+def _data(settings: Tree, data: Tree) -> Iterator[str]:
+    yield _source(settings)
+    yield (
         f"{data['train']:,} examples for training, {data['validation']:,} for validation, "
-        f"{data['test']:,} for test, split {shares} by {data['split_rule']}. "
-        f"{data['left_out_of_training']:,} were left out of training "
-        f"(empty, or longer than the model takes). SHA-256 `{data['sha256']}`."
+        f"{data['test']:,} for test."
     )
+    yield _split(settings, plain(data["split_rule"]))
+    left = [f"{data[key]:,} {why}" for key, why in LEFT_OUT.items() if data.get(key)]
+    yield f"Left out: {'; '.join(left)}." if left else "Nothing was left out."
+    yield from (f"Guessed: {plain(note)}" for note in data.get("notes", ()))
+    yield f"SHA-256 of all examples: `{data['sha256']}`."
 
 
-def _samples(samples: list[dict[str, Any]]) -> str:
-    width = max(len(s["input"]) for s in samples)
-    marks = ["*" if s["in_training"] else " " for s in samples]
-    rows = zip(marks, samples, strict=True)
-    lines = [f"{mark} {s['input']:{width}}  {s['output']}" for mark, s in rows]
-    return "```text\n" + "\n".join(lines) + "\n```\n\n`*` was among the training inputs."
+def _source(settings: Tree) -> str:
+    """Files by their names alone: a card may travel, their folders do not."""
+    named = {key: _names(settings[key]) if key in FILES else settings[key] for key in settings}
+    path, other = named.pop("path", None), named.pop("set", None)
+    where = f"From {_value(path)}" if path else f"The data set {plain(other)}"
+    rest = _pairs(named, [key for key in named if key != "split"])
+    return f"{where} ({rest})." if rest else f"{where}."
+
+
+def _names(paths: str | Sequence[str] | None) -> list[str]:
+    return [PurePath(path).name for path in ([paths] if isinstance(paths, str) else paths or ())]
+
+
+def _split(settings: Tree, rule: str) -> str:
+    own = [side for side in ("validation", "test") if settings.get(side)]
+    if len(own) == 2:
+        return "Validation and test have files of their own."
+    if own:
+        return f"The {own[0]} part has a file of its own; the rest is split by {rule}."
+    return f"Split {' / '.join(f'{share:g}' for share in settings.get('split') or ())} by {rule}."
+
+
+def _settings(tree: Tree, sizes: dict[str, int]) -> Iterator[str]:
+    """The tokenizers, which are the sections with a kind, then what matters of the others."""
+    for name, section in tree.items():
+        if isinstance(section, dict) and "kind" in section and name != "model":
+            size = sizes.get(name, sizes.get("both"))
+            pieces = "" if size is None else f", {size:,} pieces"
+            yield f"{plain(name)}: {plain(section['kind'])} tokenizer{pieces}"
+    for name, keys in MATTER.items():
+        if shown := _pairs(tree.get(name, {}), keys.split()):
+            yield f"{name}: {shown}"
+    yield _pairs(tree, ["seed"])
+
+
+def _limits(tree: Tree) -> Iterator[str]:
+    yield from LIMITS
+    if longest := tree.get("model", {}).get("max_length"):
+        yield f"An input of more than {longest:,} tokens is refused."
+
+
+def _samples(samples: list[Tree]) -> Iterator[str]:
+    rows = [
+        ["\\*" if s["in_training"] else "", plain(s["input"], LONGEST), plain(s["output"], LONGEST)]
+        for s in samples
+    ]
+    yield _table(["", "input", "output"], rows)
+    if any(s["in_training"] for s in samples):
+        yield "\\* was among the training inputs."
+
+
+def _made_with(facts: Tree) -> str:
+    memory = f", memory at most {facts['memory'] / 1e6:,.0f} MB" if "memory" in facts else ""
+    return _pairs(facts["environment"], facts["environment"]) + memory + "."
+
+
+# Markdown
+
+
+def plain(text: Any, longest: int | None = None) -> str:
+    r"""Text that is only text: in Markdown, in a cell of a table, and in a terminal.
+
+    >>> print(plain("a|b\n*c*\x07 max_length"))
+    a\|b↵\*c\*\[U+0007\] max_length
+    """
+    letters = str(text)
+    if longest is not None and len(letters) > longest:
+        letters = letters[: longest - 1] + "…"
+    seen = "".join(c if c.isprintable() else _stand_in(c) for c in letters)
+    return MARKUP.sub(r"\\\g<0>", seen)
+
+
+def _stand_in(character: str) -> str:
+    return "↵" if character == "\n" else f"[U+{ord(character):04X}]"
+
+
+def _code(text: str) -> str:
+    """Text between backticks, where nothing is escaped, so no backtick may be inside."""
+    return "".join(c if c.isprintable() and c != "`" else _stand_in(c) for c in text)
+
+
+def _pairs(values: Tree, keys: Iterable[str]) -> str:
+    """'width 128, heads 2': those of the keys that are set."""
+    return ", ".join(f"{plain(k)} {_value(values[k])}" for k in keys if values.get(k) is not None)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(map(_value, value)) if isinstance(value, list | tuple) else plain(value)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines if line)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _tree(recipe: Recipe | Tree) -> Tree:
+    return recipe if isinstance(recipe, dict) else recipe.model_dump(exclude_none=True)

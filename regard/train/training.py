@@ -58,7 +58,7 @@ class Training:
         folder: Path,
     ) -> None:
         self.task, self.network, self.validation, self.folder = task, network, validation, folder
-        prepared = [task.prepare(example) for example in train]
+        prepared = task.prepare(train)
         self.examples = [ids for ids in prepared if ids is not None]
         self.left_out = len(prepared) - len(self.examples)
         if not self.examples:
@@ -179,6 +179,11 @@ class Training:
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         kept = [text for text in lines if _step_of(text) <= self.progress.step]
         write_text(path, "".join(text + "\n" for text in kept))
+
+    def log(self) -> list[dict[str, Any]]:
+        """All that was logged so far."""
+        path = self.folder / "metrics.jsonl"
+        return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
 
     # Saving and going on
 

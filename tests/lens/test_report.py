@@ -1,0 +1,304 @@
+"""The report of a run: what it says, from plain dicts. That it is safe is shown in test_page.py."""
+
+import copy
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.lens.report import report_page, smoothed, summary_html
+
+HOSTILE = "</script><img src=x onerror=alert(1)> & \x1b[31m"
+
+
+def a_score(value, name="per"):
+    return {"value": value, "low": value - 0.5, "high": value + 1, "signature": f"{name}|n:40"}
+
+
+FACTS = {
+    "format": 2,
+    "task": "transduce",
+    "data": {
+        "sha256": "ab12",
+        "split_rule": "a hash of the source",
+        "train": 1234,
+        "validation": 56,
+        "test": 57,
+        "left_out_of_training": 3,
+    },
+    "parameters": 98765,
+    "environment": {"torch": "2.13.0", "threads": 2},
+    "weights": "best",
+    "steps": 1500,
+    "seconds": 75.2,
+    "tokens_per_second": 4321,
+    "test": {
+        "data": "test part",
+        "examples": 40,
+        "scores": {"token_accuracy": a_score(91, "token_accuracy"), "per": a_score(7)},
+        "baseline": {"name": "nearest", "scores": {"per": a_score(30)}},
+    },
+    "samples": [
+        {"input": "one", "output": "W AH N", "score": -0.25, "in_training": True},
+        {"input": "two", "output": "T UW", "score": None, "in_training": False},
+    ],
+}
+RECIPE = {
+    "task": "transduce",
+    "seed": 7,
+    "data": {"path": "../here/pairs.tsv", "source": "word", "split": [80.0, 10.0, 10.0]},
+    "source": {"kind": "character", "lowercase": True},
+    "train": {"steps": 1500, "rate": 0.003, "budget": None, "label_smoothing": 0.0},
+}
+LOG = [
+    {"step": 500, "loss": 2.5, "rate": 0.003, "norm": 4.0},
+    {"step": 500, "validation": {"loss": 2.0, "per": 20.0}},
+    {"step": 1000, "loss": 1.5, "rate": 0.002, "norm": 3.0},
+    {"step": 1000, "validation": {"loss": 1.25, "per": 12.0}},
+    {"step": 1500, "loss": 1.123456789, "rate": 0.0, "norm": 2.0},
+    {"step": 1500, "validation": {"loss": 1.75, "per": 11.0}},
+]
+
+
+def data_of(page):
+    """What the page's script will draw; JSON as a browser reads it, so NaN is an error."""
+    text = re.search(r'<script type="application/json" id="report">(.*?)</script>', page)[1]
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def report(log=LOG, recipe=RECIPE, **changes):
+    return data_of(report_page("demo", {**FACTS, **changes}, log, recipe))
+
+
+def with_test(**changes):
+    return {"test": {**FACTS["test"], **changes}}
+
+
+def curves(charts):
+    return {
+        (chart["title"], line["name"]): dict(zip(line["steps"], line["values"], strict=True))
+        for chart in charts
+        for line in chart["lines"]
+    }
+
+
+def test_the_sentence_says_what_was_trained_how_long_and_how_fast():
+    assert report()["sentence"] == (
+        "A transduce model of 98,765 parameters, trained for 1,500 steps in 1 min 15 s "
+        "(4,321 tokens/s). It holds the best weights."
+    )
+
+
+def test_every_metric_stands_beside_the_baseline_and_one_that_is_missing_stays_empty():
+    accuracy, per = report()["scores"]
+    assert [row["name"] for row in per["rows"]] == ["this model", "nearest"]
+    assert [(r["value"], r["low"], r["high"]) for r in per["rows"]] == [(7, 6.5, 8), (30, 29.5, 31)]
+    assert [row["value"] for row in accuracy["rows"]] == [91, None]
+    assert (accuracy["better"], per["better"]) == ("higher is better", "lower is better")
+    assert per["signatures"] == ["per|n:40"]
+
+
+def test_all_baselines_are_shown_where_a_run_has_several():
+    several = [{"name": name, "scores": {"per": a_score(40)}} for name in ("nearest", "copying")]
+    per = report(**with_test(baselines=several))["scores"][1]
+    assert [row["name"] for row in per["rows"]] == ["this model", "nearest", "copying"]
+
+
+def test_the_curves_are_the_log():
+    drawn = curves(report()["charts"])
+    loss = {500: 2.5, 1000: 1.5, 1500: 1.1235}
+    assert drawn["Loss", "training"] == loss
+    assert drawn["Loss", "validation"] == {500: 2.0, 1000: 1.25, 1500: 1.75}
+    assert drawn["Learning rate", "rate"] == {500: 0.003, 1000: 0.002, 1500: 0.0}
+    assert drawn["Gradient norm, before clipping", "norm"] == {500: 4.0, 1000: 3.0, 1500: 2.0}
+    (per,) = [line for (title, _), line in drawn.items() if title.startswith("Validation: PER")]
+    assert per == {500: 20.0, 1000: 12.0, 1500: 11.0}
+
+
+def test_the_densest_curve_of_a_chart_comes_first_since_the_cursor_stops_at_its_points():
+    dense = [{"step": n, "loss": 1 / n, "rate": 0.1, "norm": 1.0} for n in range(1, 500)]
+    for chart in report(log=dense + LOG)["charts"]:
+        lengths = [len(line["steps"]) for line in chart["lines"]]
+        assert lengths[0] == max(lengths)
+
+
+@pytest.mark.parametrize("log", [[], LOG[:1], LOG[1:2], LOG[:2]])
+def test_an_empty_log_and_a_single_point_make_a_page(log):
+    charts = report(log=log)["charts"]
+    assert all(line["steps"] == [500] for chart in charts for line in chart["lines"])
+    assert all(chart["lines"] for chart in charts)
+    assert bool(charts) == bool(log)
+
+
+def test_numbers_that_are_not_finite_are_left_out():
+    odd = [
+        {"step": 1, "loss": float("nan"), "rate": 0.1, "norm": float("inf")},
+        {"step": 2, "validation": {"loss": float("nan"), "per": 3.0}},
+    ]
+    never = {"per": {**a_score(1.0), "low": float("nan")}}
+    made = report(log=odd + LOG, **with_test(scores=never))
+    assert 1 not in curves(made["charts"])["Loss", "training"]
+    assert 2 not in curves(made["charts"])["Loss", "validation"]
+    assert made["kept"] == 1000 and made["scores"][0]["rows"][0]["value"] is None
+
+
+def test_the_marked_step_is_the_best_validation_when_its_weights_are_kept():
+    assert report()["kept"] == 1000
+    assert report(weights="last")["kept"] is report(weights="averaged")["kept"] is None
+    assert report(log=[])["kept"] is None
+
+
+def test_a_reader_is_told_when_the_two_losses_can_not_be_compared():
+    smooth = {**RECIPE, "train": {"label_smoothing": 0.1}}
+    assert "label smoothing (0.1)" in report(recipe=smooth)["charts"][0]["note"]
+    assert report()["charts"][0]["note"] == ""
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=130))
+def test_smoothing_takes_medians_of_as_many_points_before_as_after(values):
+    found, reach = smoothed(values), max(1, len(values) // 50)
+    for i in range(reach, len(values) - reach):
+        assert found[i] == pytest.approx(np.median(values[i - reach : i + reach + 1]))
+    assert len(found) == len(values) and found[0] == values[0]
+
+
+def test_one_odd_batch_does_not_move_the_smoothed_curve():
+    calm = [1.0] * 200
+    assert smoothed([*calm, 1000.0, *calm]) == [1.0] * 401
+
+
+def test_what_may_surprise_about_the_scores_is_said():
+    assert report()["remarks"] == []
+    remarks = report(**with_test(too_long=2, unknown_inputs=3000, in_training=0))["remarks"]
+    assert remarks == [
+        "2 inputs are empty or too long: counted as wrong.",
+        "3,000 inputs hold pieces that the model has never met.",
+    ]
+
+
+def test_the_data_table_says_where_examples_came_from_and_where_they_went():
+    data = {**FACTS["data"], "skipped_rows": 4, "overlapping": 5, "notes": ["a header was found."]}
+    assert report(data=data)["data"] == [
+        ["from", "pairs.tsv"],
+        ["source", "word"],
+        ["training examples", "1,234"],
+        ["validation examples", "56"],
+        ["test examples", "57"],
+        ["split", "80 / 10 / 10 by a hash of the source"],
+        ["left out: empty or too long", "3"],
+        ["left out: held out elsewhere too", "5"],
+        ["left out: broken rows", "4"],
+        ["guessed", "a header was found."],
+        ["SHA-256", "ab12"],
+    ]
+
+
+def test_a_report_names_files_but_not_their_folders():
+    files = {"path": ["/home/ann/a.en", "/home/ann/a.de"], "test": "/home/ann/test.tsv"}
+    page = report_page("demo", FACTS, LOG, {"data": {**files, "split": [90, 5, 5]}})
+    assert "home" not in page and "ann" not in json.dumps(data_of(page))
+    rows = dict(data_of(page)["data"])
+    assert (rows["from"], rows["test"]) == ("a.en, a.de", "test.tsv")
+    assert rows["split"] == "a hash of the source"  # shares do not hold where a side has a file
+
+
+def test_every_setting_that_is_set_is_in_its_section():
+    assert report()["settings"] == [
+        {"title": "recipe", "rows": [["task", "transduce"], ["seed", "7"]]},
+        {
+            "title": "data",
+            "rows": [["path", "pairs.tsv"], ["source", "word"], ["split", "80, 10, 10"]],
+        },
+        {"title": "source", "rows": [["kind", "character"], ["lowercase", "true"]]},
+        {
+            "title": "train",
+            "rows": [["steps", "1,500"], ["rate", "0.003"], ["label_smoothing", "0"]],
+        },
+    ]
+
+
+def test_hostile_samples_arrive_readable():
+    sample = {"input": HOSTILE, "output": "a\nb", "score": None, "in_training": False}
+    (found,) = report(samples=[sample])["samples"]
+    assert found["input"] == "</script><img src=x onerror=alert(1)> & [U+001B][31m"
+    assert found["output"] == "a↵b"
+
+
+def test_making_a_page_changes_nothing_it_was_given():
+    before = copy.deepcopy((FACTS, LOG, RECIPE))
+    report_page("demo", FACTS, LOG, RECIPE)
+    assert (FACTS, LOG, RECIPE) == before
+
+
+def test_a_long_training_stays_a_page_one_can_mail():
+    log = [{"step": n, "loss": 1 / n, "rate": 1e-3 / n, "norm": 1 / n} for n in range(1, 1001)]
+    assert len(report_page("demo", FACTS, log, RECIPE)) < 150_000
+
+
+# The fragment for notebooks
+
+
+class Fragment(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, attributes))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_summary_shows_every_score_beside_the_baseline():
+    texts = Fragment(summary_html("demo", FACTS)).texts
+    assert texts[0] == "demo" and "98,765 parameters" in texts[1]
+    assert texts[2:] == [
+        *("95 % interval", "this model", "nearest"),
+        *("next tokens right, %", "91.00 (90.50 to 92.00)", "-"),
+        *("PER, pieces wrong, %", "7.00 (6.50 to 8.00)", "30.00 (29.50 to 31.00)"),
+    ]
+
+
+def test_nothing_in_a_summary_can_become_markup():
+    tame, baseline = Fragment(summary_html("demo", FACTS)), {"name": HOSTILE, "scores": {}}
+    wild = Fragment(
+        summary_html(HOSTILE, {**FACTS, "task": HOSTILE, **with_test(baseline=baseline)})
+    )
+    assert wild.tags == tame.tags
+    assert {tag for tag, _ in tame.tags} == {"div", "p", "b", "table", "tr", "th", "td"}
+    assert {key for _, attributes in tame.tags for key, _ in attributes} == {"style"}
+    assert wild.texts[0] == "</script><img src=x onerror=alert(1)> & [U+001B][31m"
+
+
+# In a browser, where there is one
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no browser here")
+@pytest.mark.parametrize("log", [[], LOG[:2], LOG], ids=["empty", "one point", "several"])
+def test_a_browser_draws_every_curve_under_the_policy(tmp_path, log):
+    odd = {**FACTS["test"]["scores"], "bleu": {"value": float("nan")}, "chrf": a_score(0.0)}
+    facts = {**FACTS, **with_test(scores=odd)}
+    (tmp_path / "report.html").write_text(report_page("demo", facts, log, RECIPE))
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
+    page = (tmp_path / "report.html").as_uri()
+    done = subprocess.run(
+        ["chromium", *flags, "--enable-logging=stderr", "--dump-dom", page],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "CONSOLE" not in done.stderr  # neither an error nor a refusal
+    charts = report(log=log)["charts"]
+    assert done.stdout.count('role="slider"') == len(charts)
+    drawn = re.findall(r'<g class="(?:raw|smooth|dots|plain)"><path d="M[\d.]+ [\d.]+', done.stdout)
+    assert len(drawn) == sum(len(chart["lines"]) for chart in charts)
+    assert "NaN" not in done.stdout and "7.00" in done.stdout and "W AH N" in done.stdout

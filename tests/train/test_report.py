@@ -1,0 +1,224 @@
+"""The card, read back by a Markdown parser: what it says, and that no text in it is markup."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt  # comes with rich
+
+from regard.train.report import card, plain, unfinished_card
+
+HOSTILE = "a|b\n```\n# no\n<b>&lt;*x*_y_ [l](u) `c` $m$ ~~s~~ \\ \x1b[31m\u202e"
+
+
+def a_score(value, name="per"):
+    return {"value": value, "low": value - 0.5, "high": value + 1, "signature": f"{name}|n:40"}
+
+
+FACTS = {
+    "task": "transduce",
+    "data": {
+        "sha256": "ab12",
+        "split_rule": "a hash of the source",
+        "train": 1234,
+        "validation": 56,
+        "test": 57,
+        "left_out_of_training": 0,
+    },
+    "parameters": 98765,
+    "environment": {"torch": "2.13.0", "machine": "x86_64", "threads": 2},
+    "weights": "best",
+    "steps": 1500,
+    "seconds": 75.2,
+    "tokens_per_second": 4321,
+    "test": {
+        "data": "test part",
+        "examples": 40,
+        "scores": {"per": a_score(7), "wer": a_score(20, "wer")},
+        "baseline": {"name": "nearest", "scores": {"per": a_score(30), "wer": a_score(90, "wer")}},
+    },
+    "samples": [
+        {"input": "one", "output": "W AH N", "score": -0.25, "in_training": True},
+        {"input": "two", "output": "T UW", "score": None, "in_training": False},
+    ],
+}
+RECIPE = {
+    "task": "transduce",
+    "seed": 7,
+    "data": {"set": "cmudict", "split": [80.0, 10.0, 10.0]},
+    "source": {"kind": "character"},
+    "target": {"kind": "word"},
+    "model": {"kind": "transformer", "width": 128, "encoder_layers": 2, "max_length": 64},
+    "train": {"steps": 1500, "rate": 0.003, "optimizer": "muon"},
+    "decode": {"beam": 4},
+}
+STATE = {"step": 500, "seconds": 25.0, "validation": {"loss": 1.23456, "per": 20.0}}
+
+
+class Markdown:
+    """A text as a Markdown reader sees it."""
+
+    def __init__(self, text):
+        self.tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
+        self.kinds = {t.type for t in self.tokens}
+        self.kinds |= {child.type for t in self.tokens for child in t.children or ()}
+
+    def cells(self, kind="td"):
+        after = zip(self.tokens, self.tokens[1:], strict=False)
+        return [letters(inline) for opening, inline in after if opening.type == f"{kind}_open"]
+
+    def items(self):
+        texts = [letters(t) for t in self.tokens if t.type == "inline" and t.level == 3]
+        return [text for text in texts if text not in self.cells() + self.cells("th")]
+
+
+def letters(inline):
+    return "".join(child.content for child in inline.children)
+
+
+def with_test(**changes):
+    return {**FACTS, "test": {**FACTS["test"], **changes}}
+
+
+def with_data(**changes):
+    return {**FACTS, "data": {**FACTS["data"], **changes}}
+
+
+def test_scores_stand_beside_the_baseline_with_intervals_and_signatures():
+    seen = Markdown(card(RECIPE, FACTS))
+    assert seen.cells("th")[:3] == ["95 % interval", "this model", "nearest"]
+    assert seen.cells()[:6] == [
+        *("PER, pieces wrong, %", "7.00 (6.50 to 8.00)", "30.00 (29.50 to 31.00)"),
+        *("WER, outputs wrong, %", "20.00 (19.50 to 21.00)", "90.00 (89.50 to 91.00)"),
+    ]
+    assert seen.items()[:2] == ["per|n:40", "wer|n:40"]
+
+
+def test_every_baseline_has_a_column_and_a_metric_it_lacks_is_a_dash():
+    others = [{"name": "nearest", "scores": {"per": a_score(30)}}, {"name": "copy", "scores": {}}]
+    seen = Markdown(card(RECIPE, with_test(baselines=others)))
+    assert seen.cells("th")[2:4] == ["nearest", "copy"]
+    assert seen.cells()[4:8] == ["WER, outputs wrong, %", "20.00 (19.50 to 21.00)", "-", "-"]
+
+
+def test_the_data_are_named_counted_and_hashed():
+    assert "\n".join(Markdown(card(RECIPE, FACTS)).items()).splitlines()[2:7] == [
+        "The data set cmudict.",
+        "1,234 examples for training, 56 for validation, 57 for test.",
+        "Split 80 / 10 / 10 by a hash of the source.",
+        "Nothing was left out.",
+        "SHA-256 of all examples: ab12.",
+    ]
+
+
+def test_what_was_left_out_and_what_was_guessed_is_said():
+    notes = ["the first row names the columns."]
+    counts = {"left_out_of_training": 3, "overlapping": 4, "skipped_rows": 5000}
+    items = Markdown(card(RECIPE, with_data(**counts, notes=notes))).items()
+    assert (
+        "Left out: 3 training examples, empty or longer than the model takes; 4 training examples "
+        "that a validation or test file holds too; 5,000 rows that could not be read."
+    ) in items
+    assert "Guessed: the first row names the columns." in items
+
+
+def test_what_may_surprise_about_the_scores_is_said():
+    items = Markdown(card(RECIPE, with_test(too_long=2, unknown_inputs=3, in_training=0))).items()
+    assert items[:2] == [
+        "2 inputs are empty or too long: counted as wrong.",
+        "3 inputs hold pieces that the model has never met.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            {"path": "/home/ann/pairs.tsv", "source": "en", "target": "de", "split": [90, 5, 5]},
+            ["From pairs.tsv (source en, target de).", "Split 90 / 5 / 5 by a hash of the source."],
+        ),
+        (
+            {"path": ["/home/ann/a.en", "/home/ann/a.de"], "test": "/home/ann/test.tsv"},
+            [
+                "From a.en, a.de (test test.tsv).",
+                "The test part has a file of its own; the rest is split by a hash of the source.",
+            ],
+        ),
+        (
+            {"path": "a.tsv", "validation": "/home/ann/b.tsv", "test": "/home/ann/c.tsv"},
+            [
+                "From a.tsv (validation b.tsv, test c.tsv).",
+                "Validation and test have files of their own.",
+            ],
+        ),
+    ],
+)
+def test_files_are_named_without_their_folders_and_the_split_is_told_as_it_was(data, said):
+    text = card({**RECIPE, "data": data}, FACTS)
+    assert "ann" not in text and set(said) <= set(Markdown(text).items())
+
+
+def test_settings_that_matter_and_vocabulary_sizes_are_shown():
+    items = Markdown(card(RECIPE, {**FACTS, "vocabulary": {"source": 31, "target": 43000}})).items()
+    assert "source: character tokenizer, 31 pieces" in items
+    assert "target: word tokenizer, 43,000 pieces" in items
+    assert "model: kind transformer, width 128, encoder_layers 2, max_length 64" in items
+    assert "train: optimizer muon, rate 0.003" in items and "seed 7" in items
+    shared = {key: value for key, value in RECIPE.items() if key != "target"}
+    items = Markdown(card(shared, {**FACTS, "vocabulary": {"both": 500}})).items()
+    assert "source: character tokenizer, 500 pieces" in items
+
+
+def test_samples_that_were_trained_on_are_marked():
+    assert Markdown(card(RECIPE, FACTS)).cells()[6:] == ["*", "one", "W AH N", "", "two", "T UW"]
+
+
+def test_limits_and_the_command_to_do_it_again_close_the_card():
+    text = card(RECIPE, FACTS)
+    assert "An input of more than 64 tokens is refused." in Markdown(text).items()
+    assert text.endswith("```console\n$ regard train recipe.toml --out ../again\n```\n")
+
+
+def test_no_sample_name_or_setting_can_become_markup():
+    tame = Markdown(card(RECIPE, FACTS))
+    sample = {"input": HOSTILE, "output": HOSTILE, "in_training": True}
+    baseline = {"name": HOSTILE, "scores": {"per": {**a_score(1), "signature": HOSTILE}}}
+    facts = with_test(baseline=baseline) | {"environment": {HOSTILE: HOSTILE}, "samples": [sample]}
+    text = card({**RECIPE, "data": {"path": HOSTILE, HOSTILE: HOSTILE}}, facts)
+    wild = Markdown(text)
+    assert wild.kinds - {"text_special"} <= tame.kinds | {"softbreak"}
+    assert wild.cells("th")[2] == wild.cells()[-1]
+    assert wild.cells()[-1].startswith(
+        "a|b↵```↵# no↵<b>&lt;*x*_y_ [l](u) `c` $m$ ~~s~~ \\ [U+001B]"
+    )
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+@given(st.text())
+def test_plain_text_in_a_cell_is_read_back_letter_by_letter(text):
+    seen = Markdown(f"| head |\n|---|\n| x{plain(text)}x |\n")
+    (cell,) = seen.cells()
+    (inline,) = [t for t in seen.tokens if t.type == "inline" and t.content != "head"]
+    assert {child.type for child in inline.children} <= {"text", "text_special"}
+    shown = (c if c.isprintable() else "↵" if c == "\n" else f"[U+{ord(c):04X}]" for c in text)
+    assert cell == f"x{''.join(shown)}x"
+
+
+def test_a_long_sample_is_cut_and_says_so():
+    long = {"input": "x" * 500, "output": "y", "in_training": False}
+    assert Markdown(card(RECIPE, {**FACTS, "samples": [long]})).cells()[-2] == "x" * 119 + "…"
+
+
+def test_a_checked_recipe_and_the_table_it_is_written_as_give_the_same_card(small):
+    recipe = small()
+    tree = recipe.model_dump(mode="json", exclude_none=True)
+    assert card(recipe, FACTS) == card(tree, FACTS)
+    assert "From pairs.tsv" in card(recipe, FACTS)
+
+
+def test_an_unfinished_run_says_how_far_it_is_and_what_to_do():
+    text = unfinished_card(RECIPE, FACTS, STATE, "Go on.")
+    assert text.startswith("# A transduce model, not finished\n")
+    assert "stands at step 500 of 1,500, after 25.0 seconds of training." in text
+    assert "Its last validation: loss 1.23, per 20.\n\nGo on.\n\n## Data" in text
+    early = unfinished_card(RECIPE, FACTS, None, "Go on.")
+    assert "It stands before step 1 of 1,500: no checkpoint is saved yet." in early
