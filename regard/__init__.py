@@ -2,14 +2,16 @@
 
     import regard
 
-    run = regard.load("runs/demo")
-    run.predict(["attention"])
-    run.look("attention").save("attention.html")
+    run = regard.train("translate", "pairs.tsv")   # or regard.load("runs/translate")
+    run.predict(["I am calm."])
+    run.look("I am calm.").save("attention.html")
 
 Names are imported when first used, so that `import regard` costs nothing.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +29,25 @@ _HOMES = {
     "RegardError": "regard.errors",
 }
 __all__ = ["RegardError", "Run", "load", "resume", "train"]
+
+
+class _Package(ModuleType):
+    """`train` is a verb to users and a room of the house to us. Python puts a room into its
+    package when it is first imported, where it would hide the verb: so the room can be called."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "train" and isinstance(value, ModuleType):
+            value.__class__ = _Verb
+        super().__setattr__(name, value)
+
+
+class _Verb(ModuleType):
+    def __call__(self, *given: Any, **settings: Any) -> Any:
+        """See `regard.run.train`."""
+        return import_module("regard.run").train(*given, **settings)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

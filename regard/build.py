@@ -10,95 +10,41 @@ runs/demo/recipe.toml         fully resolved settings
           checkpoints/        see train/checkpoints.py
 """
 
-import os
 import shutil
 import warnings
-from collections.abc import Sequence
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tomli_w
 import torch
 
-from regard.config import Recipe, Tree, check, override, read_toml, seconds
+from regard.config import Recipe, Tree, seconds
 from regard.data.splits import Splits, fingerprint
-from regard.errors import ConfigError, RunError, did_you_mean
-from regard.files import read_table, write_json, write_text
+from regard.errors import ConfigError, DataError, RunError
+from regard.files import FORMAT, read_facts, read_table, write_json, write_text
 from regard.models.weights import count_parameters
 from regard.tasks import find_task
+from regard.tasks.recipe import anchored, check_recipe, relative_to
 from regard.tasks.task import Task
+from regard.toml import read_toml, written
 from regard.train import checkpoints
-from regard.train.budget import with_steps
+from regard.train.budget import Trial, try_steps, with_steps
 from regard.train.state import environment, seed_everything
 from regard.train.training import Training
 
-FORMAT = 1  # of the run folder; a reader refuses a newer one
+
+@dataclass
+class Draft:
+    """A training that is ready to begin, before anything is written."""
+
+    training: Training
+    splits: Splits[Any]
+    trial: Trial | None  # how fast it is and how much memory it takes, where that was asked for
 
 
-# Recipes
-
-
-def read_recipe(recipe: str | Path, sets: Sequence[str] = ()) -> Recipe:
-    """Read and check a recipe: a TOML file, or the name of one that ships with Regard.
-
-    Paths inside a file are relative to it; paths in `sets` are relative to here.
-    """
-    path = find_recipe(recipe)
-    tree = override(_one_end(_anchored(read_toml(path), path.parent), sets), sets)
-    return check_recipe(_anchored(tree, Path.cwd()), path)
-
-
-def check_recipe(tree: Tree, where: Path) -> Recipe:
-    if not isinstance(tree.get("task"), str):
-        raise ConfigError(f'{where}: a recipe needs a task, as in task = "transduce".')
-    return check(find_task(tree["task"]).Recipe, tree, where)
-
-
-def find_recipe(recipe: str | Path) -> Path:
-    if Path(recipe).suffix == ".toml":
-        return Path(recipe)
-    shipped = Path(str(resources.files("regard") / "recipes"))
-    names = [path.stem for path in shipped.glob("*.toml")]
-    if str(recipe) not in names:
-        raise ConfigError(
-            f'"{recipe}" is neither a recipe file (NAME.toml) nor the name of a shipped recipe.'
-            f"{did_you_mean(str(recipe), names)}"
-        )
-    return shipped / f"{recipe}.toml"
-
-
-def _one_end(tree: Tree, sets: Sequence[str]) -> Tree:
-    """Setting train.steps replaces a recipe's train.budget, and the other way round."""
-    train = tree.get("train")
-    keys = [text.partition("=")[0].strip() for text in sets]
-    for new, old in (("steps", "budget"), ("budget", "steps")):
-        if isinstance(train, dict) and f"train.{new}" in keys and f"train.{old}" not in keys:
-            tree = {**tree, "train": {k: v for k, v in train.items() if k != old}}
-    return tree
-
-
-def _anchored(tree: Tree, base: Path) -> Tree:
-    """The tree with data.path made absolute."""
-    data = tree.get("data")
-    if isinstance(data, dict) and isinstance(data.get("path"), str):
-        tree = {**tree, "data": {**data, "path": str((base / data["path"]).resolve())}}
-    return tree
-
-
-def _write_recipe(recipe: Recipe, folder: Path, home: Path) -> None:
-    """Fully resolved, with data.path relative to the run, so that both can move together."""
-    tree = recipe.model_dump(exclude_none=True)
-    if tree.get("data", {}).get("path"):
-        tree["data"]["path"] = os.path.relpath(tree["data"]["path"], home.resolve())
-    write_text(folder / "recipe.toml", tomli_w.dumps(tree))
-
-
-# Runs
-
-
-def new_training(recipe: Recipe, folder: Path) -> Training:
-    """Read the data, learn the tokenizers, make the network and the run folder."""
+def draft(recipe: Recipe, folder: Path, *, try_out: bool = False) -> Draft:
+    """Read the data, learn the tokenizers, make the network; try it out where the budget, or the
+    caller, wants to know how fast it is."""
     if folder.exists():
         raise RunError(
             f"{folder}: exists already. Continue it with: regard resume {folder}, "
@@ -108,14 +54,34 @@ def new_training(recipe: Recipe, folder: Path) -> Training:
     kind = find_task(recipe.task)
     splits = kind.read(recipe)
     task = kind.fit(recipe, splits.train)
-    for text in task.samples(splits.test):
+    training = _training(task, splits, folder, device)
+    _check_samples(task, task.samples(splits.test))
+    trial = try_steps(training) if try_out or recipe.train.budget is not None else None
+    if trial and recipe.train.budget is not None:
+        settings = with_steps(training, seconds(recipe.train.budget), trial)
+        task.recipe = recipe.model_copy(update={"train": settings})
+    return Draft(training, splits, trial)
+
+
+def _check_samples(task: Task[Any], samples: list[str]) -> None:
+    """Better now than after an hour of training."""
+    if not samples:
+        raise DataError("every test example is empty or longer than model.max_length: raise it.")
+    for text in samples:
         if not task.fits(text):
             raise ConfigError(f"samples: {text[:40]!r} is empty or longer than model.max_length.")
-    training = _training(task, splits, folder, device)
-    if recipe.train.budget is not None:
-        settings = with_steps(training, seconds(recipe.train.budget))
-        task.recipe = recipe.model_copy(update={"train": settings})
-    _make_folder(folder, task, _facts(task, splits, training))
+
+
+def new_training(recipe: Recipe, folder: Path) -> Training:
+    """A training in its new run folder."""
+    return begin(draft(recipe, folder))
+
+
+def begin(ready: Draft) -> Training:
+    """Make the run folder."""
+    training = ready.training
+    facts = _facts(training.task, ready.splits, training)
+    _make_folder(training.folder, training.task, facts)
     return training
 
 
@@ -142,7 +108,7 @@ def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        _write_recipe(task.recipe, part, folder)
+        write_text(part / "recipe.toml", written(relative_to(task.recipe, folder)))
         write_json(part / "tokenizer.json", task.as_json())
         write_json(part / "run.json", facts)
         part.rename(folder)
@@ -152,16 +118,9 @@ def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:
 
 def open_task(folder: Path) -> tuple[Tree, Task[Any]]:
     """run.json and the task of a run folder, checked."""
-    if not folder.is_dir():
-        raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
-    facts = read_table(folder / "run.json")
-    if facts.get("format") != FORMAT or not {"data", "environment"} <= facts.keys():
-        raise RunError(
-            f"{folder}/run.json: run format {facts.get('format')!r}, but this Regard reads format "
-            f"{FORMAT}: upgrade Regard, or is this another program's folder?"
-        )
+    facts = read_facts(folder)
     path = folder / "recipe.toml"
-    recipe = check_recipe(_anchored(read_toml(path), folder.resolve()), path)
+    recipe = check_recipe(anchored(read_toml(path), folder.resolve()), path)
     saved = read_table(folder / "tokenizer.json")
     return facts, find_task(recipe.task).load(recipe, saved)
 
@@ -199,7 +158,11 @@ def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
             "validation": len(splits.validation),
             "test": len(splits.test),
             "left_out_of_training": training.left_out,
+            "skipped_rows": splits.skipped,
+            "overlapping": splits.overlapping,
+            "notes": list(splits.notes),
         },
+        "vocabulary": task.vocabulary(),
         "parameters": count_parameters(training.network),
         "environment": environment(next(training.network.parameters()).device),
     }

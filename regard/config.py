@@ -1,21 +1,17 @@
-"""Settings: TOML or a dict in, a frozen and checked value out. There is no other configuration.
+"""Settings: frozen, checked values. There is no other configuration than a recipe of these.
 
-Every setting is documented by the string under it. Unknown keys are refused with the likely
-spelling, all mistakes are reported at once, and those in a file carry its line.
+Every setting is documented by the string under it; `regard init` writes the same words into a
+recipe. `toml.py` reads and writes them.
 """
 
 import re
-import tomllib
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, get_args
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from regard.errors import ConfigError, did_you_mean
-
-S = TypeVar("S", bound="Settings")
 Tree = dict[str, Any]
+
+DEFAULT_BUDGET = "5m"  # of training, where nobody said how long
 
 
 class Settings(BaseModel):
@@ -27,10 +23,13 @@ class Settings(BaseModel):
 
 
 class TokenizerSettings(Settings):
-    kind: Literal["character", "word", "bytes"]
-    """character: one piece a character; word: split at blanks; bytes: byte-level BPE."""
+    kind: Literal["character", "word", "bpe", "bytes", "wordpiece"]
+    """character: one piece a character; word: split at blanks; bpe: frequent strings within words
+    become pieces; bytes: the same over bytes, so nothing is unknown; wordpiece: as in BERT."""
     size: int = Field(default=8000, ge=300)
-    """Ids at most, specials included (bytes only; the others keep every piece they meet)."""
+    """Ids at most, specials included; the rarest pieces are left out (character keeps all)."""
+    min_count: int = Field(default=1, ge=1)
+    """Characters or words met fewer times than this are unknown (character and word only)."""
     lowercase: bool = False
     """Fold capitals before splitting; offsets still point into the text as typed."""
 
@@ -39,10 +38,15 @@ class TransformerSettings(Settings):
     """Everything that decides a Transformer's shape. Equal settings build the same network."""
 
     kind: Literal["transformer"] = "transformer"
+    """The family of networks."""
     width: int = Field(default=128, ge=1)
+    """Numbers that stand for a token inside the network."""
     encoder_layers: int = Field(default=2, ge=1)
+    """Layers that read the source."""
     decoder_layers: int = Field(default=2, ge=1)
+    """Layers that write the target."""
     heads: int = Field(default=4, ge=1)
+    """Attention heads of a layer, each with its own view."""
     kv_heads: int | None = Field(default=None, ge=1)
     """Key/value heads: as many as `heads` by default; fewer for grouped, 1 for multi-query."""
     head_width: int | None = Field(default=None, ge=1)
@@ -50,7 +54,9 @@ class TransformerSettings(Settings):
     feed: int | None = Field(default=None, ge=1)
     """Width inside the feed-forward layer; 4 * width by default (8/3 * width for swiglu)."""
     activation: Literal["relu", "gelu", "swiglu"] = "relu"
+    """The bend between the two products of the feed-forward layer."""
     norm: Literal["layer", "rms"] = "layer"
+    """LayerNorm, or RMSNorm, which leaves out the mean."""
     norm_place: Literal["pre", "post"] = "pre"
     """pre: x + f(norm(x)), trains without care; post: norm(x + f(x)), as in Vaswani et al. 2017."""
     positions: Literal["sinusoidal", "learned", "rotary", "both", "none"] = "sinusoidal"
@@ -101,6 +107,8 @@ class TrainSettings(Settings):
     """Optimizer steps. Give this or `budget`."""
     budget: str | None = None
     """Training time, as in "90s", "5m" or "1h30m"; timed once and turned into `steps`."""
+    passes: int | None = Field(default=None, ge=1)
+    """With a budget: at most so many passes over the training data, even if time is left."""
     batch_tokens: int = Field(default=2000, ge=1)
     """Source and target tokens in one step, padding included."""
     accumulate: int = Field(default=1, ge=1)
@@ -110,13 +118,17 @@ class TrainSettings(Settings):
     rate: float = Field(default=2e-3, gt=0)
     """Peak learning rate."""
     schedule: Literal["cosine", "inverse_sqrt"] = "cosine"
+    """How the rate falls after warming up."""
     warmup: float = Field(default=0.03, ge=0, lt=1)
     """Share of the steps during which the rate rises from zero."""
     weight_decay: float = Field(default=0.01, ge=0)
+    """Pull of the weights towards zero."""
     beta2: float = Field(default=0.98, gt=0, lt=1)
+    """How long the optimizer remembers squared gradients."""
     clip: float = Field(default=1.0, gt=0)
     """Longest gradient; longer ones are shortened to this."""
     label_smoothing: float = Field(default=0.1, ge=0, lt=1)
+    """Share of the target's probability spread over all tokens."""
     validate_every: int | None = Field(default=None, ge=1)
     """Steps between validations (each also saves); a tenth of the steps by default."""
     patience: int | None = Field(default=None, ge=1)
@@ -143,11 +155,17 @@ class DecodeSettings(Settings):
     temperature: float = Field(default=0.0, ge=0)
     """0 takes the likeliest token; above 0 samples."""
     top_k: int | None = Field(default=None, ge=1)
+    """Sample among this many likeliest tokens."""
     top_p: float | None = Field(default=None, gt=0, le=1)
+    """Sample among the likeliest tokens that make up this probability."""
     min_p: float | None = Field(default=None, ge=0, le=1)
+    """Sample among tokens at least this share as likely as the best."""
     seed: int = 0
+    """Of sampling: equal seeds give equal outputs."""
     max_length: int = Field(default=256, ge=1)
     """Longest output in tokens."""
+    n: int = Field(default=1, ge=1)
+    """Outputs for each input: the best ones of a beam, or so many samples."""
 
     @model_validator(mode="after")
     def one_way_to_search(self) -> Self:
@@ -155,6 +173,10 @@ class DecodeSettings(Settings):
             raise ValueError("beam search does not sample: use beam = 1 or temperature = 0.")
         if self.temperature == 0 and (self.top_k or self.top_p or self.min_p):
             raise ValueError("top_k, top_p and min_p are for sampling: set a temperature too.")
+        if self.n > self.beam and self.temperature == 0:
+            raise ValueError(
+                f"n = {self.n} outputs need a beam of at least {self.n}, or a temperature."
+            )
         return self
 
 
@@ -162,10 +184,13 @@ class Recipe(Settings):
     """What every task's recipe has. A task adds its own sections (see tasks/)."""
 
     task: str
+    """What the work is."""
     seed: int = Field(default=0, ge=0)
+    """Of everything random: equal seeds give equal runs."""
     device: str = "auto"
     """auto (a GPU when there is one), cpu, or a torch device such as cuda:0."""
     train: TrainSettings
+    """How the network learns, and how long."""
 
 
 def seconds(budget: str) -> float:
@@ -183,89 +208,3 @@ def seconds(budget: str) -> float:
     if not total:
         raise ValueError(f'budget "{budget}" is not a time: write it as 90s, 5m or 1h30m.')
     return float(total)
-
-
-def read_toml(path: Path) -> Tree:
-    """The tables of a TOML file, or a ConfigError that names the line."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path}: no such recipe. Is the path right?") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: can not be read as a recipe: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}.") from error
-
-
-def override(tree: Tree, sets: Sequence[str]) -> Tree:
-    """A copy of `tree` with each 'a.b=value' put in. Values are read as TOML, else as text.
-
-    >>> override({"train": {"rate": 1.0}}, ["train.rate=0.5", "model.norm=rms"])
-    {'train': {'rate': 0.5}, 'model': {'norm': 'rms'}}
-    """
-    tree = {k: override(v, ()) if isinstance(v, dict) else v for k, v in tree.items()}
-    for text in sets:
-        dotted, equals, value = text.partition("=")
-        *parents, last = dotted.strip().split(".")
-        if not equals or not last:
-            raise ConfigError(f"--set {text}: expected KEY=VALUE, as in --set train.rate=0.001.")
-        table = tree
-        for name in parents:
-            table = table.setdefault(name, {})
-            if not isinstance(table, dict):
-                raise ConfigError(f'--set {text}: "{name}" is a value, not a section.')
-        table[last] = _value(value.strip())
-    return tree
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
-        return text
-
-
-def check(cls: type[S], tree: Tree, where: Path | str = "settings") -> S:
-    """Turn a tree into settings, or raise one ConfigError that lists every mistake."""
-    try:
-        return cls.model_validate(tree)
-    except ValidationError as error:
-        lines = [_explain(cls, e, where) for e in error.errors(include_url=False)]
-        raise ConfigError("\n".join(lines)) from error
-
-
-def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
-    keys = [str(k) for k in error["loc"] if not str(k).startswith("function-")]
-    place = f"{where}{_line(where, keys)}: "
-    name, parent = ".".join(keys), _class_at(cls, keys[:-1])
-    if error["type"] == "extra_forbidden":
-        known = parent.model_fields if parent else {}
-        return f'{place}there is no setting "{name}".{did_you_mean(keys[-1], known)}'
-    if error["type"] == "missing":
-        return f'{place}the setting "{name}" is missing.'
-    if error["type"] == "value_error":  # our own sentences, from the validators above
-        return f"{place}{name + ': ' if name else ''}{error['ctx']['error']}"
-    return f"{place}{name}: {error['msg'][0].lower()}{error['msg'][1:]}, found {error['input']!r}."
-
-
-def _class_at(cls: type[Settings] | None, keys: list[str]) -> type[Settings] | None:
-    for key in keys:
-        field = cls.model_fields.get(key) if cls else None
-        kinds = [field.annotation, *get_args(field.annotation)] if field else []  # X, or X | None
-        cls = next((k for k in kinds if isinstance(k, type) and issubclass(k, Settings)), None)
-    return cls
-
-
-def _line(where: Path | str, keys: list[str]) -> str:
-    """':12' when `where` is a file in which the setting stands on line 12, else ''."""
-    if not isinstance(where, Path) or not where.is_file() or not keys:
-        return ""
-    section = ""
-    for number, line in enumerate(where.read_text(encoding="utf-8").splitlines(), start=1):
-        if header := re.match(r"\s*\[([^\]]+)\]", line):
-            section = header[1].strip()
-            if section == ".".join(keys):
-                return f":{number}"
-        elif section == ".".join(keys[:-1]) and re.match(rf"\s*{re.escape(keys[-1])}\s*=", line):
-            return f":{number}"
-    return ""

@@ -9,12 +9,15 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import filelock
 
 from regard.errors import RunError
+
+FORMAT = 2  # of the run folder; 1 had one baseline and one metric
 
 
 def write_bytes(path: Path, data: bytes) -> str:
@@ -57,6 +60,31 @@ def read_table(path: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise RunError(f"{path}: damaged or not readable: {error}.") from error
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """run.json of a run folder, or a RunError that says why this is not a run we can read."""
+    if not folder.is_dir():
+        raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
+    facts = read_table(folder / "run.json")
+    found = facts.get("format")
+    if found == FORMAT and {"data", "environment"} <= facts.keys():
+        return facts
+    if type(found) is int and found > FORMAT:
+        do = "It comes from a newer Regard: upgrade this one with pip install --upgrade regard."
+    elif type(found) is int and found < FORMAT:
+        do = "It comes from an older Regard: train it again from its recipe.toml."
+    else:
+        do = "Is this another program's folder?"
+    raise RunError(
+        f"{folder}/run.json: run format {found!r}, but this Regard reads format {FORMAT}. {do}"
+    )
+
+
+def free_folder(folder: Path) -> Path:
+    """`folder`, or folder-2, folder-3, ... when it is taken."""
+    names = (folder.with_name(f"{folder.name}-{n}") for n in count(2))
+    return folder if not folder.exists() else next(n for n in names if not n.exists())
 
 
 def sync_folder(folder: Path) -> None:

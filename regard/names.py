@@ -12,8 +12,15 @@ SPECIALS = ("<pad>", "<start>", "<stop>", "<unknown>")
 FIRST_PIECE = len(SPECIALS)
 
 SCORE_TITLES = {
+    "token_accuracy": "next tokens right, %",
+    "exact_match": "outputs right, %",
     "per": "PER, pieces wrong, %",
     "wer": "WER, outputs wrong, %",
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "rouge1": "ROUGE-1, F1",
+    "rouge2": "ROUGE-2, F1",
+    "rougeL": "ROUGE-L, F1",
 }
 
 
@@ -40,6 +47,19 @@ class Prediction:
     input: str
     output: str
     score: float | None = None
+    unknown: tuple[str, ...] = ()
+    """Pieces of the input that the model has never met, so it could not tell them apart."""
+    others: tuple["Prediction", ...] = ()
+    """The next best outputs, or further samples, when more than one was asked for."""
+    problem: str = ""
+    """Why there is no output, where the model could not take the input."""
 
     def as_json(self) -> dict[str, Any]:
-        return {"input": self.input, "output": self.output, "score": self.score}
+        known: dict[str, Any] = {"input": self.input, "output": self.output, "score": self.score}
+        if self.unknown:
+            known["unknown"] = list(self.unknown)
+        if self.others:
+            known["others"] = [{"output": o.output, "score": o.score} for o in self.others]
+        if self.problem:
+            known["problem"] = self.problem
+        return known

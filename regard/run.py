@@ -8,26 +8,24 @@ from typing import Any
 
 from torch import nn
 
-from regard.build import (
-    new_training,
-    open_task,
-    pick_device,
-    read_recipe,
-    read_splits,
-    resume_training,
-)
+from regard.build import new_training, open_task, pick_device, read_splits, resume_training
 from regard.config import Recipe, Tree
 from regard.errors import RunError
-from regard.files import locked, read_table, write_json, write_text
+from regard.files import free_folder, locked, read_table, write_json, write_text
 from regard.lens.capture import look
 from regard.lens.picture import Picture
+from regard.lens.report import report_page, summary_html
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
 from regard.names import Prediction, Scores
+from regard.tasks.recipe import make_recipe, relative_to
 from regard.tasks.task import Task, predict_fitting
+from regard.toml import fill
+from regard.train.memory import peak_memory
 from regard.train.report import card
 from regard.train.training import Training
 
+Data = str | Path | Sequence[str | Path]  # a file, or two with matching lines
 CHUNK = 512  # inputs predicted at once by `stream`
 
 
@@ -70,38 +68,65 @@ class Run:
         return [p.output for p in self.predictor(**decoding).predict(inputs)]
 
     def stream(self, inputs: Iterable[str], **decoding: Any) -> Iterator[Prediction]:
-        """Predictions in order, a chunk at a time: a million inputs do not grow memory."""
-        predictor, rest = self.predictor(**decoding), iter(inputs)
-        while chunk := list(islice(rest, CHUNK)):
-            yield from predictor.predict(chunk)
+        """Predictions in order, a chunk at a time: a million inputs do not grow memory. An input
+        that the model can not take is answered by an empty output and its `problem`."""
+        rest = iter(inputs)
+        return self.stream_chunks(iter(lambda: list(islice(rest, CHUNK)), []), **decoding)
 
-    def evaluate(self, data: str | Path | None = None, **decoding: Any) -> Tree:
-        """Scores on a file, or on the run's own test part, beside the baseline's."""
+    def stream_chunks(
+        self, chunks: Iterable[Sequence[str]], **decoding: Any
+    ) -> Iterator[Prediction]:
+        """The same for inputs that arrive in chunks; each is answered before the next is taken."""
+        predictor = self.predictor(**decoding)
+        for chunk in chunks:
+            yield from predict_fitting(self.task, predictor, chunk)
+
+    def evaluate(self, data: Data | None = None, **decoding: Any) -> Tree:
+        """Scores on a file (or two with matching lines), or on the run's own test part, beside
+        the baselines'. A file may hold training examples: how many is in the result."""
         if data is None:
-            examples = read_splits(self.task, self.facts, self.folder).test
+            part = read_splits(self.task, self.facts, self.folder)
+            examples, name, notes = part.test, "test part", part.notes
         else:
-            examples = type(self.task).read_file(self.recipe, Path(data))
-        baseline = self.task.load_baseline(self.folder / "baseline")
-        return self._scored(examples, str(data or "test part"), baseline, decoding)
+            paths = _paths(data)
+            part = type(self.task).read_file(self.recipe, paths)
+            examples, name, notes = part.train, " ".join(map(str, paths)), part.notes
+        baselines = self.task.load_baselines(self.folder / "baseline")
+        return {**self._scored(examples, name, baselines, decoding), "notes": list(notes)}
 
-    def _scored(self, examples: list[Any], data: str, baseline: Predictor, decoding: Tree) -> Tree:
-        inputs = self.task.inputs(examples)
-        answers = predict_fitting(self.task, self.predictor(**decoding), inputs)
-        scores = self.task.score(answers, examples)
-        beside = self.task.score(baseline.predict(inputs), examples)
+    def _scored(
+        self, examples: list[Any], data: str, baselines: dict[str, Predictor], decoding: Tree
+    ) -> Tree:
+        task = self.task
+        inputs = task.inputs(examples)
+        answers = predict_fitting(task, self.predictor(**decoding), inputs)
+        scores = {**task.score(answers, examples), **task.network_scores(self.network, examples)}
+        beside = {p.name: task.score(p.predict(inputs), examples) for p in baselines.values()}
+        best, *others = beside
+        for name in others:
+            best = name if task.better(beside[name], beside[best]) else best
         return {
             "run": str(self.folder),
             "task": self.recipe.task,
             "data": data,
             "examples": len(inputs),
-            "too_long": sum(not self.task.fits(text) for text in inputs),  # counted as wrong
+            "too_long": sum(not task.fits(text) for text in inputs),  # counted as wrong
+            "unknown_inputs": sum(bool(task.unknown(text)) for text in inputs),
+            "in_training": task.known(baselines, inputs),
             "scores": _plain(scores),
-            "baseline": {"name": baseline.name, "scores": _plain(beside)},
+            "baseline": {"name": best, "scores": _plain(beside[best])},
+            "baselines": [{"name": name, "scores": _plain(s)} for name, s in beside.items()],
         }
 
     def look(self, text: str) -> Picture:
         """What every head of every layer looked at while answering `text`."""
         return look(self.task, self.network, text)
+
+    def _repr_html_(self) -> str:
+        return summary_html(self.folder.name, self.facts)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.folder}: {self.recipe.task}, {self.facts['parameters']:,} parameters>"
 
 
 def finish(training: Training) -> Run:
@@ -111,14 +136,15 @@ def finish(training: Training) -> Run:
     load_weights(network, training.final_weights(), "the checkpoint")
     facts = read_table(folder / "run.json")
     splits = read_splits(task, facts, folder)
-    baseline = task.baseline(splits.train)
+    baselines = task.baselines(splits.train)
     run = Run(folder, task, network.eval(), facts)
-    scored = run._scored(splits.test, "test part", baseline, {})
+    scored = run._scored(splits.test, "test part", baselines, {})
     facts |= {
         "weights": training.settings.keep,
         "steps": training.progress.step,
         "seconds": round(training.progress.seconds, 1),
         "tokens_per_second": round(training.progress.tokens / max(training.progress.seconds, 1e-9)),
+        "memory": peak_memory(),
         "validation": training.progress.validation,
         "test": {k: v for k, v in scored.items() if k != "run"},  # no path: a run may move
         "samples": _samples(run, splits.train, task.samples(splits.test)),
@@ -126,9 +152,12 @@ def finish(training: Training) -> Run:
     picture = run.look(facts["samples"][0]["input"])
     picture.only(name=picture.maps[-1].name).save(folder / "attention.png")  # the last to look
     picture.save(folder / "attention.html")  # all of it
-    baseline.save(folder / "baseline")
+    for name, baseline in baselines.items():
+        baseline.save(folder / "baseline" / name)
     run.predictor().save(folder)
     write_text(folder / "README.md", card(run.recipe, facts))
+    recipe = relative_to(run.recipe, folder).model_dump(mode="json")
+    write_text(folder / "report.html", report_page(folder.name, facts, training.log(), recipe))
     write_json(folder / "run.json", facts)
     return run
 
@@ -145,13 +174,38 @@ def load(folder: str | Path, device: str = "auto") -> Run:
     return Run.load(folder, device)
 
 
-def train(recipe: str | Path | Recipe, folder: str | Path, sets: Sequence[str] = ()) -> Run:
-    """Train a recipe into a new run folder and return the finished run.
+def train(
+    task: str | Path | Recipe,
+    data: Data | None = None,
+    *,
+    columns: tuple[str, str] | None = None,
+    budget: str | None = None,
+    out: str | Path | None = None,
+    **settings: Any,
+) -> Run:
+    """Train a task on a file, or a recipe, into a new run folder; returns the finished run.
 
-    >>> run = regard.train("recipe.toml", "runs/mine", ["train.steps=500"])  # doctest: +SKIP
+    task      "translate", "pronounce", ...: settings are chosen from the data; or a recipe: a
+              TOML file, the name of a shipped one, or a checked `Recipe`
+    data      one file, or two with matching lines; a recipe has its own
+    columns   names or numbers of the source and the target column; guessed by default
+    budget    time to train, as in "90s" or "20m"
+    out       run folder; runs/TASK by default, or the next free runs/TASK-2, ...
+    settings  any other setting by section: model={"width": 64}, train={"rate": 0.001}, seed=1
+
+    >>> run = regard.train("translate", "pairs.tsv", budget="2m")  # doctest: +SKIP
     """
-    made = recipe if isinstance(recipe, Recipe) else read_recipe(recipe, sets)
-    training = new_training(made, Path(folder))
+    if isinstance(task, Recipe):
+        recipe, name = task, task.task
+    else:
+        sets = [] if budget is None else [f"train.budget={budget}"]
+        if columns is not None:
+            settings = fill(
+                {"data": dict(zip(("source", "target"), columns, strict=True))}, settings
+            )
+        recipe, _ = make_recipe(task, _paths(data) if data else (), sets, settings)
+        name = Path(task).stem
+    training = new_training(recipe, Path(out) if out else free_folder(Path("runs") / name))
     with locked(training.folder):
         return _to_the_end(training)
 
@@ -174,6 +228,10 @@ def _to_the_end(training: Training) -> Run:
     for _ in training.run():
         pass
     return finish(training)
+
+
+def _paths(data: Data) -> list[Path]:
+    return [Path(data)] if isinstance(data, str | Path) else [Path(path) for path in data]
 
 
 def _plain(scores: Scores) -> Tree:

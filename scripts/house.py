@@ -37,7 +37,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "doorstep": ("cli",),
 }
 # Modules that lie in the package itself and are not a room of their own name.
-FOUNDATION = ("errors", "config", "names", "files")
+FOUNDATION = ("errors", "config", "toml", "names", "files")
 DOORSTEP = ("__init__", "__main__")
 
 FLOORS = (

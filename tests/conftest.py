@@ -74,7 +74,7 @@ def small(pairs_file: Path, tmp_path: Path) -> Callable[..., Any]:
     """A function that makes a tiny recipe: small("train.steps=5", unset=["train.budget"])."""
 
     def recipe(*sets: str, unset: Sequence[str] = ()) -> Any:
-        from regard.build import read_recipe
+        from regard.tasks.recipe import read_recipe
 
         lines = [line for line in SMALL.splitlines() if line.split(" ")[0] not in unset]
         path = tmp_path / "small.toml"
@@ -86,6 +86,7 @@ def small(pairs_file: Path, tmp_path: Path) -> Callable[..., Any]:
 
 SMALL = """\
 task = "transduce"
+metrics = ["per", "wer"]
 data.path = "pairs.tsv"
 data.split = [80, 10, 10]
 source.kind = "character"

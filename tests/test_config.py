@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.build import read_recipe
-from regard.config import DecodeSettings, TransformerSettings, check, override, read_toml, seconds
+from regard.config import DecodeSettings, TransformerSettings, seconds
 from regard.errors import ConfigError
+from regard.tasks.recipe import read_recipe
+from regard.toml import check, override, read_toml
 
 GOOD = """\
 task = "transduce"
@@ -65,7 +66,7 @@ def test_set_reaches_any_key_and_keeps_types(recipe):
         ("heads = 2", "heads = 3", r"width \(16\) must be a multiple of heads \(3\): try width=15"),
         ("heads = 2", "heads = 4\nkv_heads = 3", r"heads \(4\) must be a multiple of kv_heads"),
         ("width = 16", 'width = 15\nhead_width = 4', r"positions need an even width, found 15"),
-        ('kind = "character"', 'kind = "letters"', r"source\.kind: .*'character', 'word' or"),
+        ('kind = "character"', 'kind = "letters"', r"source\.kind: .*'character', 'word', 'bpe', 'bytes' or"),
         ('path = "pairs.tsv"', "", r"data: give either set or path"),
         ('task = "transduce"', 'task = "transduse"', r'no task "transduse"\. Did you mean'),
         ('task = "transduce"', "", "a recipe needs a task"),
@@ -94,7 +95,7 @@ def test_a_malformed_set_is_shown_how_to_write_it(recipe, bad):
 def test_a_missing_recipe_and_an_unknown_name_are_told_apart(tmp_path):
     with pytest.raises(ConfigError, match="no such recipe"):
         read_recipe(tmp_path / "none.toml")
-    with pytest.raises(ConfigError, match='neither a recipe file .* Did you mean "demo"'):
+    with pytest.raises(ConfigError, match='no recipe file .* Did you mean "demo"'):
         read_recipe("demmo")
     with pytest.raises(ConfigError, match="can not be read as a recipe"):
         (tmp_path / "latin.toml").write_bytes(b"\xff")

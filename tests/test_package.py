@@ -1,6 +1,7 @@
 """The wheel: built offline from the sources alone, installed elsewhere, and run from there."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -109,7 +110,7 @@ def test_everything_that_is_installed_is_pinned():
     named = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
     for extra in PROJECT["project"]["optional-dependencies"].values():
         named += extra
-    names = {requirement.split(">")[0].split("=")[0] for requirement in named}
+    names = {re.split("[>=;]", requirement)[0] for requirement in named}
     assert names - pins.keys() == set()
     assert f"setuptools=={pins['setuptools']}" in PROJECT["build-system"]["requires"]
 

@@ -2,8 +2,6 @@
 
 import os
 import sys
-from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.console import command, echo_json, say, watch
@@ -12,12 +10,6 @@ from regard.names import SCORE_TITLES
 if TYPE_CHECKING:
     from regard.run import Run
     from regard.train.training import Training
-
-
-def free_folder(folder: Path) -> Path:
-    """`folder`, or folder-2, folder-3, ... when it is taken."""
-    names = (folder.with_name(f"{folder.name}-{n}") for n in count(2))
-    return folder if not folder.exists() else next(n for n in names if not n.exists())
 
 
 def carry_out(training: "Training", *, as_json: bool) -> None:
@@ -30,7 +22,10 @@ def carry_out(training: "Training", *, as_json: bool) -> None:
         f"{training.settings.batch_tokens:,} tokens; validation every {training.validate_every:,}."
     )
     if training.left_out:
-        say(f"{training.left_out:,} examples are empty or too long and were left out of training.")
+        say(
+            f"{training.left_out:,} of {training.left_out + len(training.examples):,} examples are "
+            "empty or longer than model.max_length: left out of training, never cut."
+        )
     stopped = not watch(training, as_json=as_json)
     try:
         if not stopped:
@@ -54,31 +49,47 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     show_scores(facts["test"])
     print()
     show_samples(facts["samples"])
-    first = facts["samples"][0]["input"]
-    say(f"\nIn {os.path.relpath(run.folder)}: the model, README.md, attention.png, attention.html.")
+    first = min((sample["input"] for sample in facts["samples"]), key=len)
+    say(f"\nIn {os.path.relpath(run.folder)}: the model, README.md, report.html, attention.html.")
     say("Try next:")
-    say(f"  {command('predict', run.folder, first, '--beam', '8')}")
+    say(f"  {command('predict', run.folder, first)}")
     say(f"  {command('look', run.folder, first)}")
-    say(f"  {command('evaluate', run.folder)}")
+    say(f"  {command('info', run.folder)}")
 
 
 def show_samples(samples: list[dict[str, Any]]) -> None:
-    width = max(len(s["input"]) for s in samples)
-    for sample in samples:
+    inputs, outputs = ([one_line(s[key], 60) for s in samples] for key in ("input", "output"))
+    width = max(map(len, inputs))
+    for sample, source, output in zip(samples, inputs, outputs, strict=True):
         mark = "*" if sample["in_training"] else " "
-        print(f"{mark} {sample['input']:{width}}  {sample['output']}")
+        print(f"{mark} {source:{width}}  {output}")
     if any(sample["in_training"] for sample in samples):
         print("* was among the training inputs")
 
 
+def one_line(text: str, width: int) -> str:
+    """A text for a table: on one line, and shortened where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
 def show_scores(test: dict[str, Any]) -> None:
-    """The scores of `evaluate`, beside the baseline's, with their 95 % intervals."""
-    beside = test["baseline"]
+    """The scores of `evaluate`, beside each baseline's, with their 95 % intervals."""
     print(f"{test['data']}, {test['examples']:,} inputs; 95 % bootstrap intervals")
-    print(f"  {'':24}{'this model':28}baseline: {beside['name']}")
-    for name, score in test["scores"].items():
-        rows = [score, beside["scores"][name]]
-        cells = [f"{s['value']:.2f}  ({s['low']:.2f} to {s['high']:.2f})" for s in rows]
-        print(f"  {SCORE_TITLES.get(name, name):24}{cells[0]:28}{cells[1]}")
-    if test["too_long"]:
-        print(f"  {test['too_long']:,} inputs are empty or too long: counted as wrong")
+    rows = {"this model": test["scores"], **{b["name"]: b["scores"] for b in test["baselines"]}}
+    for metric in test["scores"]:
+        print(f"  {SCORE_TITLES.get(metric, metric)}")
+        for name, scores in rows.items():
+            if score := scores.get(metric):
+                interval = f"({score['low']:.2f} to {score['high']:.2f})"
+                print(f"    {score['value']:6.2f}  {interval:18}  {name}")
+    for key, meaning in REMARKS.items():
+        if test.get(key):
+            print(f"  {test[key]:,} inputs {meaning}")
+
+
+REMARKS = {
+    "too_long": "are empty or too long: counted as wrong",
+    "unknown_inputs": "hold characters or words never met in training",
+    "in_training": "were among the training inputs: the scores flatter the model",
+}

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -26,6 +26,36 @@ SECONDS_BETWEEN_LINES = 5.0
 def say(text: str = "") -> None:
     """Talk: to standard error, so that standard output stays data."""
     click.echo(text, err=True)
+
+
+def megabytes(size: float) -> str:
+    """
+    >>> megabytes(3e8), megabytes(12.34e9)
+    ('300 MB', '12.3 GB')
+    """
+    return f"{size / 1e6:,.0f} MB" if size < 1e10 else f"{size / 1e9:.1f} GB"
+
+
+def in_colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """The rows as lines, their cells under each other.
+
+    >>> columns([["run", "steps"], ["demo", "9"]], right=[1])
+    ['run   steps', 'demo      9']
+    """
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        blanks = [" " * (w - cell_len(cell)) for cell, w in zip(row, widths, strict=True)]
+        pairs = enumerate(zip(row, blanks, strict=True))
+        cells = [pad + cell if i in right else cell + pad for i, (cell, pad) in pairs]
+        lines.append("  ".join(cells).rstrip())
+    return lines
 
 
 @contextmanager
@@ -104,6 +134,8 @@ class LineView:
         return f"step {training.progress.step:,}/{training.steps:,}  " + "  ".join(facts)
 
     def facts(self, training: "Training") -> list[str]:
+        from regard.train.memory import peak_memory
+
         progress, passed = training.progress, time.perf_counter() - self.began
         done = max(1, progress.step - self.first_step)
         left = passed / done * (training.steps - progress.step)
@@ -113,6 +145,7 @@ class LineView:
             *scores,
             f"{(progress.tokens - self.first_tokens) / max(passed, 1e-9):,.0f} tokens/s",
             f"{int(left // 60)}:{int(left % 60):02d} left",
+            megabytes(peak_memory()),
         ]
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from regard.cli.closing import carry_out, free_folder
+from regard.cli.closing import carry_out
 from regard.cli.console import quick_start, say
 from regard.errors import RunError
-from regard.files import locked
+from regard.files import free_folder, locked
 
 
 @click.command()
@@ -31,7 +31,8 @@ def demo(budget: str, out: Path, as_json: bool) -> None:
     say("from the CMU Pronouncing Dictionary. PER is the share of phonemes it gets wrong, WER the")
     say("share of words, judged by the nearest of a word's pronunciations.\n")
     with quick_start():
-        from regard.build import new_training, read_recipe
+        from regard.build import new_training
+        from regard.tasks.recipe import read_recipe
 
         recipe = read_recipe("demo", [f"train.budget={budget}"])
         if out.exists():

@@ -1,17 +1,16 @@
 """`regard look`: draw what every head looked at."""
 
-import os
 import shutil
-import sys
 from pathlib import Path
 
 import click
 
-from regard.cli.console import echo_json, say
+from regard.cli.completion import complete_run
+from regard.cli.console import echo_json, in_colour, say
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.argument("text")
 @click.option(
     "--attention",
@@ -53,6 +52,5 @@ def look(
     elif png is None and html is None:
         last = chosen.maps[-1]  # the top layer: cross-attention where there is one
         shown = chosen.only(name=attention or last.name, layer=layer or last.layer + 1)
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
         say(f"{visible(picture.source, blank=' ')} -> {visible(picture.output, blank=' ')}")
-        click.echo(draw(shown, width=shutil.get_terminal_size().columns, colour=colour))
+        click.echo(draw(shown, width=shutil.get_terminal_size().columns, colour=in_colour()))

@@ -1,48 +1,77 @@
 """`regard predict`: answer inputs from arguments, a file or a pipe, in order."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.console import echo_json
+from regard.cli.completion import complete_run
+from regard.cli.console import echo_json, say
 from regard.errors import ConfigError
+
+if TYPE_CHECKING:
+    from regard.names import Prediction
+
+SAID = 5  # problems told one by one; after that they are only counted
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.argument("inputs", nargs=-1)
 @click.option("--file", type=click.Path(path_type=Path), help="One input a line.")
+@click.option("--n", type=int, help="Outputs for each input, on one line with tabs between.")
 @click.option("--beam", type=int, help="Sequences kept at each step; 1 is greedy.")
 @click.option("--length-penalty", type=float, help="For beams: 0 likes short, 1 long outputs.")
 @click.option("--temperature", type=float, help="Above 0: sample instead of taking the best.")
 @click.option("--top-k", type=int, help="Sample among the K likeliest.")
 @click.option("--top-p", type=float, help="Sample among the likeliest that make up P.")
 @click.option("--min-p", type=float, help="Sample among those at least P times the best.")
-@click.option("--seed", type=int, help="For sampling.")
+@click.option("--seed", type=int, help="For sampling: equal seeds give equal outputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def predict(
     run: Path, inputs: tuple[str, ...], file: Path | None, as_json: bool, **decoding: float | None
 ) -> None:
     """Answer INPUTS, or the lines of a file, or of standard input.
 
+    Every input is answered by one line, in order. An input that the model can not take is
+    answered by an empty line and a remark on standard error; the exit code is 2 then.
+
     \b
     regard predict runs/demo attention transformer
+    regard predict runs/demo attention --n 3 --temperature 0.8 --seed 1
     regard predict runs/demo --file words.txt --beam 8 --json
     cat words.txt | regard predict runs/demo > answers.txt
     """
     if inputs and file:
         raise ConfigError("give inputs or --file, not both.")
-    from regard.run import Run
+    from regard.run import CHUNK, Run
 
     chosen = {name: value for name, value in decoding.items() if value is not None}
-    lines = iter(inputs) if inputs else _lines(file)
-    for prediction in Run.load(run).stream(lines, **chosen):
+    opened = Run.load(run)
+    if inputs:
+        predictions = opened.stream(inputs, **chosen)
+    elif file:
+        predictions = opened.stream(_lines(file), **chosen)
+    else:
+        predictions = opened.stream_chunks(as_they_come(_lines(None), CHUNK), **chosen)
+    told = Remarks()
+    for number, prediction in enumerate(predictions, start=1):
+        told.note(number, prediction)
         if as_json:
             echo_json(prediction.as_json())
         else:
-            click.echo(prediction.output)
+            outputs = (p.output for p in (prediction, *prediction.others))
+            click.echo("\t".join(_one_line(output) for output in outputs))
+    sys.exit(told.close())
+
+
+def _one_line(output: str) -> str:
+    """One input, one line: a line break inside an output would shift all that follow."""
+    return output.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _lines(file: Path | None) -> Iterator[str]:
@@ -53,3 +82,68 @@ def _lines(file: Path | None) -> Iterator[str]:
             'nothing to answer: give inputs, --file, or a pipe, as in "echo hi | ...".'
         )
     yield from (line for _, line in read_lines(file or Path("/dev/stdin")))
+
+
+def as_they_come(lines: Iterable[str], most: int) -> Iterator[list[str]]:
+    """Chunks of what has arrived, as soon as something has: who types a line gets an answer, and
+    who pipes a million gets full chunks. Never more than `most` lines wait."""
+    arrived: Queue[str | BaseException | None] = Queue(maxsize=most)
+
+    def pump() -> None:
+        try:
+            for line in lines:
+                arrived.put(line)
+            arrived.put(None)
+        except BaseException as error:  # told after the lines before it are answered
+            arrived.put(error)
+
+    Thread(target=pump, daemon=True).start()
+    ended = False
+    while not ended:
+        chunk, last = _drain(arrived, most)
+        if chunk:
+            yield chunk
+        if isinstance(last, BaseException):
+            raise last
+        ended = last is None
+
+
+def _drain(
+    arrived: "Queue[str | BaseException | None]", most: int
+) -> tuple[list[str], str | BaseException | None]:
+    """Wait for one thing, then take what else is there; the second is what ended it."""
+    item = arrived.get()
+    chunk: list[str] = []
+    while isinstance(item, str):
+        chunk.append(item)
+        if len(chunk) == most:
+            break
+        try:
+            item = arrived.get_nowait()
+        except Empty:
+            break
+    return chunk, item
+
+
+class Remarks:
+    """What to say about inputs that could not be answered, or not be read in full."""
+
+    def __init__(self) -> None:
+        self.problems = 0
+        self.unknown: dict[str, None] = {}
+
+    def note(self, number: int, prediction: "Prediction") -> None:
+        self.unknown |= dict.fromkeys(prediction.unknown[:SAID] if len(self.unknown) < 20 else ())
+        if prediction.problem:
+            self.problems += 1
+            if self.problems <= SAID:
+                say(f"regard: input {number}: {prediction.problem}")
+
+    def close(self) -> int:
+        """Say the rest; the exit code."""
+        if self.unknown:
+            shown = " ".join(repr(piece) for piece in list(self.unknown)[:10])
+            say(f"regard: warning: never met in training, so read as unknown: {shown}")
+        if self.problems > SAID:
+            say(f"regard: {self.problems:,} inputs in all could not be answered.")
+        return 2 if self.problems else 0

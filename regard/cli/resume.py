@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from regard.cli.closing import carry_out, show_result
+from regard.cli.completion import complete_run
 from regard.cli.console import quick_start, say
 from regard.files import locked
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
 def resume(run: Path, as_json: bool) -> None:
     """Go on with RUN from its newest checkpoint.

@@ -1,33 +1,121 @@
-"""`regard train`: train a recipe into a new run folder."""
+"""`regard train`: from a file, or from a recipe, to a trained model in a new run folder."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.closing import carry_out, free_folder
-from regard.cli.console import quick_start, say
-from regard.files import locked
+from regard.cli.closing import carry_out
+from regard.cli.completion import complete_task
+from regard.cli.console import echo_json, megabytes, quick_start, say
+from regard.files import free_folder, locked
+
+if TYPE_CHECKING:
+    from regard.build import Draft
 
 
 @click.command()
-@click.argument("recipe")
+@click.argument("task", shell_complete=complete_task)
+@click.argument("data", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--source", help="Column of the source: its name, or its number from 1.")
+@click.option("--target", help="Column of the target.")
+@click.option("--budget", help="Time for training: 90s, 20m, 1h30m  [default: 5m].")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change any setting.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run folder [default: runs/RECIPE].")
+@click.option("--out", type=click.Path(path_type=Path), help="Run folder  [default: runs/TASK].")
+@click.option("--dry-run", is_flag=True, help="Show size, memory, steps and time; do not train.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
-def train(recipe: str, sets: tuple[str, ...], out: Path | None, as_json: bool) -> None:
-    """Train RECIPE, a TOML file or the name of a shipped recipe.
+def train(
+    task: str,
+    data: tuple[Path, ...],
+    source: str | None,
+    target: str | None,
+    budget: str | None,
+    sets: tuple[str, ...],
+    out: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Train TASK on DATA, or train a recipe.
 
     \b
-    regard train pronounce.toml
-    regard train pronounce.toml --set train.budget=20m --set model.width=256
-    regard train demo --out runs/mine --json > steps.jsonl
-    """
-    folder = out or free_folder(Path("runs") / Path(recipe).stem)
-    with quick_start():
-        from regard.build import new_training, read_recipe
+    TASK  transduce    any text into another, from pairs; also called
+          translate    sentences, scored by BLEU and chrF
+          summarize    long into short, scored by ROUGE
+          pronounce    spellings into sounds, scored by PER and WER
+          NAME.toml    a recipe: `regard init` writes one
+    DATA  a TSV, CSV or JSON Lines file with a source and a target column,
+          or two text files whose lines match; .gz, .xz and .zst will do
 
-        settings = read_recipe(recipe, sets)
-        say(f"Reading the data of {recipe} ...")
-        training = new_training(settings, folder)
+    \b
+    regard train translate pairs.tsv
+    regard train summarize mails.csv --source body --target subject --budget 20m
+    regard train translate train.de train.en --dry-run
+    regard train transduce pairs.jsonl --set model.width=256 --set train.rate=0.002
+    regard train recipe.toml --out runs/mine --json > steps.jsonl
+    """
+    folder = out or free_folder(Path("runs") / Path(task).stem)
+    named = {"data.source": source, "data.target": target, "train.budget": budget}
+    asked = [f"{key}={_quoted(value)}" for key, value in named.items() if value is not None]
+    with quick_start():
+        from regard.build import begin, draft
+        from regard.tasks.recipe import make_recipe
+
+        say(f"Reading {' and '.join(map(str, data)) or task} ...")
+        recipe, reasons = make_recipe(task, data, [*asked, *sets])
+        ready = draft(recipe, folder, try_out=dry_run)
+        explain(ready, reasons)
+        if dry_run:
+            show_draft(ready, as_json=as_json)
+            return
+        training = begin(ready)
     with locked(folder):
         carry_out(training, as_json=as_json)
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if '"' not in value else f"'{value}'"  # text, also where it is digits
+
+
+def explain(ready: "Draft", reasons: list[tuple[str, str]]) -> None:
+    """What was guessed about the data, and what was chosen and why."""
+    splits = ready.splits
+    for note in splits.notes:
+        say(f"  {note}")
+    if splits.skipped:
+        say(f"  {splits.skipped:,} rows could not be used and are left out, as asked.")
+    if splits.overlapping:
+        say(f"  {splits.overlapping:,} training examples are held out elsewhere and left out here.")
+    for what, why in reasons:
+        say(f"  {what + ':':10} {why}")
+
+
+def show_draft(ready: "Draft", *, as_json: bool) -> None:
+    """What `--dry-run` prints: nothing was written."""
+    from regard.models.weights import count_parameters
+
+    training, trial = ready.training, ready.trial
+    if trial is None:
+        return
+    facts = {
+        "parameters": count_parameters(training.network),
+        "memory_bytes": trial.memory,
+        "steps": training.steps,
+        "seconds_per_step": trial.seconds,
+        "expected_seconds": trial.expected(training.steps),
+        "passes": training.steps / training.plan.steps_per_epoch,
+        "examples": len(training.examples),
+        "left_out": training.left_out,
+        "vocabulary": training.task.vocabulary(),
+        "recipe": training.task.recipe.model_dump(mode="json"),
+    }
+    if as_json:
+        echo_json(facts)
+        return
+    ids = ", ".join(f"{size:,} {side}" for side, size in facts["vocabulary"].items())
+    click.echo(f"parameters     {facts['parameters']:,}")
+    click.echo(f"vocabulary     {ids}")
+    click.echo(f"examples       {facts['examples']:,} ({facts['left_out']:,} left out)")
+    click.echo(f"steps          {facts['steps']:,}, {facts['passes']:,.1f} passes over the data")
+    click.echo(f"expected time  {facts['expected_seconds']:,.0f} s ({trial.seconds:.4f} s a step)")
+    click.echo(f"memory         {megabytes(trial.memory)}, as a few steps took")
+    click.echo("Nothing was trained and nothing written.", err=True)

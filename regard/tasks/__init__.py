@@ -15,3 +15,15 @@ def find_task(name: str) -> type[Task[Any]]:
     if name not in TASKS:
         raise ConfigError(f'there is no task "{name}".{did_you_mean(name, TASKS)}')
     return TASKS[name]
+
+
+def task_called(name: str) -> str | None:
+    """The task that goes by this name or face: "translate" is "transduce"; None for no task."""
+    for task, kind in TASKS.items():
+        if name == task or name in kind.faces:
+            return task
+    return None
+
+
+def task_names() -> list[str]:
+    return [name for task, kind in TASKS.items() for name in (task, *kind.faces)]

@@ -12,7 +12,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data.splits import Splits
+from regard.errors import TextError
 from regard.models.predictor import Predictor
 from regard.names import Prediction, Scores
 
@@ -39,10 +41,21 @@ class Replay:
     """What the rows and columns of each attention stand for: {"cross": (written, source), ...}."""
 
 
+class Choice(NamedTuple):
+    """Settings that fit some data, and why: (what, reason) to show to a person."""
+
+    tree: Tree
+    reasons: list[tuple[str, str]]
+
+
 class Task(Protocol[Prepared]):
     recipe: Any  # an instance of the next line
     Recipe: ClassVar[type[Any]]
     """The settings this task reads (a config.Recipe); a recipe file is checked against it."""
+    faces: ClassVar[dict[str, str]]
+    """Other names of the task, each with what it is for: {"translate": "text to text ..."}."""
+    example: ClassVar[Tree]
+    """What a recipe must have, filled in with something to replace."""
     split_rule: str
     """How examples find their side, in words, for the card."""
 
@@ -50,7 +63,13 @@ class Task(Protocol[Prepared]):
     @classmethod
     def read(cls, recipe: Any) -> Splits[Example]: ...
     @classmethod
-    def read_file(cls, recipe: Any, path: Path) -> list[Example]: ...
+    def read_file(cls, recipe: Any, paths: Sequence[Path]) -> Splits[Example]:
+        """All examples of some other file with the same columns, as `train`."""
+
+    @classmethod
+    def choose(cls, tree: Tree, face: str) -> Choice:
+        """Fill in what a recipe leaves open, from its data and its time budget. `face` is the
+        name that the task was called by."""
 
     # What is learned before the network: tokenizers, labels
     @classmethod
@@ -58,11 +77,13 @@ class Task(Protocol[Prepared]):
     @classmethod
     def load(cls, recipe: Any, saved: dict[str, Any]) -> Self: ...
     def as_json(self) -> dict[str, Any]: ...
+    def vocabulary(self) -> dict[str, int]:
+        """How many ids each of its tokenizers has, for the card."""
 
     # Training
     def network(self) -> nn.Module: ...
-    def prepare(self, example: Example) -> Prepared | None:
-        """Token ids, or None for an example longer than the model can take."""
+    def prepare(self, examples: Sequence[Example]) -> list[Prepared | None]:
+        """Token ids of each, or None for one that is empty or longer than the model takes."""
 
     def lengths(self, prepared: Prepared) -> tuple[int, ...]: ...
     def loss(self, network: nn.Module, batch: list[Prepared], smoothing: float = 0.0) -> Loss: ...
@@ -73,12 +94,24 @@ class Task(Protocol[Prepared]):
     def predictor(self, network: nn.Module, **decoding: Any) -> Predictor:
         """The network as a Predictor; keywords replace the recipe's decode settings."""
 
-    def baseline(self, train: Sequence[Example]) -> Predictor: ...
-    def load_baseline(self, folder: Path) -> Predictor: ...
+    def baselines(self, train: Sequence[Example]) -> dict[str, Predictor]: ...
+    def load_baselines(self, folder: Path) -> dict[str, Predictor]: ...
+    def known(self, baselines: dict[str, Predictor], inputs: Sequence[str]) -> int:
+        """How many of the inputs were trained on, as the saved baselines remember it."""
+
+    def better(self, one: Scores, other: Scores) -> bool:
+        """Is `one` the better of two baselines?"""
+
     def inputs(self, examples: Sequence[Example]) -> list[str]:
         """What to predict in order to score these examples: each distinct input once."""
 
     def score(self, predictions: Sequence[Prediction], examples: Sequence[Example]) -> Scores: ...
+    def network_scores(self, network: nn.Module, examples: Sequence[Example]) -> Scores:
+        """Scores that only a network has, such as how often its next token is right."""
+
+    def unknown(self, text: str) -> list[str]:
+        """Pieces of an input that were never met in training."""
+
     def fits(self, text: str) -> bool:
         """Can the model take this input: not empty, not too long?"""
 
@@ -91,7 +124,18 @@ class Task(Protocol[Prepared]):
 def predict_fitting(
     task: Task[Any], predictor: Predictor, inputs: Sequence[str]
 ) -> list[Prediction]:
-    """Predictions for scoring: an input that does not fit gets an empty output, so it is wrong."""
-    fitting = [text for text in inputs if task.fits(text)]
-    found = {p.input: p for p in predictor.predict(fitting)}
-    return [found.get(text) or Prediction(text, "") for text in inputs]
+    """A prediction for every input: one that does not fit gets an empty output, which is wrong
+    when it is scored, and the reason."""
+    places = [place for place, text in enumerate(inputs) if task.fits(text)]
+    found = dict(zip(places, predictor.predict([inputs[i] for i in places]), strict=True))
+    return [
+        found[place] if place in found else _refused(predictor, text)
+        for place, text in enumerate(inputs)
+    ]
+
+
+def _refused(predictor: Predictor, text: str) -> Prediction:
+    try:
+        return predictor.predict([text])[0]  # an empty input has an empty output
+    except TextError as error:
+        return Prediction(text, "", problem=str(error))

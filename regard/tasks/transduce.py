@@ -10,62 +10,53 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field, model_validator
-from torch import nn
+from pydantic import Field
+from torch import Tensor, nn
 
-from regard.config import (
-    DecodeSettings,
-    Recipe,
-    Settings,
-    TokenizerSettings,
-    TransformerSettings,
-    check,
-)
-from regard.data.named import read_named
-from regard.data.pairs import Pair, read_pairs
+from regard.config import DecodeSettings, Recipe, TokenizerSettings, TransformerSettings, Tree
+from regard.data.pairs import Pair
 from regard.data.plan import cut
-from regard.data.splits import Splits, split
+from regard.data.splits import Splits
 from regard.errors import DataError, TextError
-from regard.metrics.error_rates import piece_error_rate, whole_error_rate
+from regard.metrics import LOWER_IS_BETTER, METRICS
+from regard.metrics.matches import token_accuracy
+from regard.models.copying import Copying
 from regard.models.encoder_decoder import EncoderDecoder, Source
 from regard.models.nearest import Nearest
+from regard.models.predictor import Predictor
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
-from regard.tasks.task import Loss, Replay, predict_fitting
+from regard.tasks.pair_choices import FACES, as_seen, choose_for_pairs
+from regard.tasks.pair_data import PairData, read_part, read_splits
+from regard.tasks.task import Choice, Loss, Replay, predict_fitting
 from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
-from regard.text.tokenizer import Tokenizer, fold
+from regard.text.tokenizer import Tokenizer
+from regard.toml import check
 
+BASELINES: dict[str, type[Nearest] | type[Copying]] = {"nearest": Nearest, "copy": Copying}
+SAMPLES = 12  # inputs shown when the run is done
 WATCHED = 1000  # validation sources looked at while training
 
 
-class PairData(Settings):
-    set: str | None = None
-    """A named data set, such as "cmudict". Give this or `path`."""
-    path: str | None = None
-    """A file of source<TAB>target lines; relative to the recipe's folder."""
-    split: tuple[float, float, float] = (90, 5, 5)
-    """Percent of the sources for training, validation and test, by a hash of the source."""
-
-    @model_validator(mode="after")
-    def set_or_path(self) -> Self:
-        if (self.set is None) == (self.path is None):
-            raise ValueError(
-                'give either set or path, as in set = "cmudict" or path = "pairs.tsv".'
-            )
-        if not all(self.split):
-            raise ValueError("split: training, validation and test each need a share above 0.")
-        return self
+METRIC = Literal["exact_match", "per", "wer", "bleu", "chrf", "rouge1", "rouge2", "rougeL"]
 
 
 class TransduceRecipe(Recipe):
     task: Literal["transduce"] = "transduce"
+    """What the work is."""
     data: PairData
+    """The pairs."""
     source: TokenizerSettings
+    """How the source is cut into tokens."""
     target: TokenizerSettings | None = None
     """How the target is cut into tokens; without it both sides share the source's tokenizer."""
     model: TransformerSettings = Field(default_factory=TransformerSettings)
+    """The network's shape."""
     decode: DecodeSettings = Field(default_factory=DecodeSettings)
+    """How outputs are written."""
+    metrics: tuple[METRIC, ...] = Field(default=("exact_match", "bleu", "chrf"), min_length=1)
+    """Scores to report; the first is watched while training and decides between baselines."""
     samples: tuple[str, ...] = ()
     """Inputs to show when the run is done; some of the test part by default."""
 
@@ -79,6 +70,8 @@ class IdPair(NamedTuple):
 
 class Transduce:
     Recipe: ClassVar = TransduceRecipe
+    faces: ClassVar = FACES
+    example: ClassVar = {"data": {"path": "pairs.tsv"}, "source": {"kind": "bytes"}}
     split_rule = "a hash of the source, as the model sees it: equal sources are on one side"
 
     def __init__(self, recipe: TransduceRecipe, source: Tokenizer, target: Tokenizer) -> None:
@@ -88,13 +81,15 @@ class Transduce:
 
     @classmethod
     def read(cls, recipe: TransduceRecipe) -> Splits[Pair]:
-        data = recipe.data
-        pairs = read_named(data.set) if data.set else read_pairs(Path(data.path or ""))
-        return split(pairs, lambda pair: _as_seen(pair.source, recipe.source), data.split)
+        return read_splits(recipe.data, lambda pair: as_seen(pair.source, recipe.source))
 
     @classmethod
-    def read_file(cls, recipe: TransduceRecipe, path: Path) -> list[Pair]:
-        return list(read_pairs(path))
+    def read_file(cls, recipe: TransduceRecipe, paths: Sequence[Path]) -> Splits[Pair]:
+        return read_part(recipe.data, paths, fallback=True)
+
+    @classmethod
+    def choose(cls, tree: Tree, face: str) -> Choice:
+        return choose_for_pairs(tree, face)
 
     # Tokenizers
 
@@ -116,25 +111,32 @@ class Transduce:
         own = {"target": self.target.as_json()} if self.recipe.target else {}
         return {"source": self.source.as_json(), **own}
 
+    def vocabulary(self) -> dict[str, int]:
+        if self.recipe.target is None:
+            return {"both": self.source.size}
+        return {"source": self.source.size, "target": self.target.size}
+
     # Training
 
     def network(self) -> EncoderDecoder:
         own = self.source.size if self.recipe.target else None
         return EncoderDecoder(self.recipe.model, own, self.target.size)
 
-    def prepare(self, example: Pair) -> IdPair | None:
-        ids = IdPair(self.source.ids(example.source), self.target.ids(example.target))
+    def prepare(self, examples: Sequence[Pair]) -> list[IdPair | None]:
+        sources = self.source.ids_of([pair.source for pair in examples])
+        targets = self.target.ids_of([pair.target for pair in examples])
         limit = self.recipe.model.max_length
-        return ids if 0 < len(ids.source) <= limit and len(ids.target) < limit else None
+        return [
+            IdPair(source, target) if 0 < len(source) <= limit and len(target) < limit else None
+            for source, target in zip(sources, targets, strict=True)
+        ]
 
     def lengths(self, prepared: IdPair) -> tuple[int, int]:
         return len(prepared.source), len(prepared.target) + 1
 
     def loss(self, network: nn.Module, batch: list[IdPair], smoothing: float = 0.0) -> Loss:
-        device = device_of(network)
-        read = padded([[START, *pair.target] for pair in batch]).to(device)  # (B, T)
-        write = padded([[*pair.target, STOP] for pair in batch]).to(device)  # (B, T)
-        logits = network(Source.of([pair.source for pair in batch], device), read)  # (B, T, V)
+        logits = self._logits(network, batch)  # (B, T, V)
+        write = padded([[*pair.target, STOP] for pair in batch]).to(logits.device)  # (B, T)
         total = F.cross_entropy(
             logits.flatten(0, 1),
             write.flatten(),
@@ -144,13 +146,19 @@ class Transduce:
         )
         return Loss(total, sum(len(pair.target) + 1 for pair in batch))
 
+    def _logits(self, network: nn.Module, batch: list[IdPair]) -> Tensor:
+        """Scores (B, T, V) of each next target token, given the source and those before it."""
+        device = device_of(network)
+        read = padded([[START, *pair.target] for pair in batch]).to(device)  # (B, T)
+        return network(Source.of([pair.source for pair in batch], device), read)
+
     @torch.no_grad()
     def validate(self, network: nn.Module, examples: Sequence[Pair]) -> dict[str, float]:
         every = self.inputs(examples)
         known = every[:: -(-len(every) // WATCHED)]  # evenly: files are often sorted
         chosen = set(known)
         watched = [pair for pair in examples if pair.source in chosen]
-        prepared = [ids for pair in watched if (ids := self.prepare(pair))]
+        prepared = [ids for ids in self.prepare(watched) if ids]
         losses = [self.loss(network, batch) for batch in self._batches(prepared)]
         tokens = sum(loss.tokens for loss in losses)
         if not tokens:
@@ -158,8 +166,10 @@ class Transduce:
                 "every validation example is empty or longer than model.max_length: raise it."
             )
         mean = sum(float(loss.total) for loss in losses) / tokens
-        found = predict_fitting(self, self.predictor(network, beam=1, temperature=0.0), known)
-        return {"loss": mean, "per": self.score(found, watched)["per"].value}
+        greedy = self.predictor(network, beam=1, temperature=0.0, n=1)
+        first = self.recipe.metrics[0]
+        outputs, accepted = _judged(predict_fitting(self, greedy, known), watched)
+        return {"loss": mean, first: METRICS[first](outputs, accepted).value}
 
     def _batches(self, prepared: list[IdPair]) -> list[list[IdPair]]:
         ordered = sorted(prepared, key=self.lengths)
@@ -169,43 +179,72 @@ class Transduce:
     # Using
 
     def predictor(self, network: nn.Module, **decoding: Any) -> Transducer:
-        """Asking for a temperature means asking to sample, also where the recipe has beams."""
-        if decoding.get("temperature"):
-            decoding.setdefault("beam", 1)
+        """Asking for a temperature means asking to sample, also where the recipe has beams;
+        asking for n outputs without one means a beam that wide."""
         chosen = {**self.recipe.decode.model_dump(), **decoding}
+        if "beam" not in decoding and chosen["temperature"] > 0:
+            chosen["beam"] = 1
+        elif "beam" not in decoding:
+            chosen["beam"] = max(chosen["beam"], chosen["n"])
         settings = check(DecodeSettings, chosen, "decode")
         longest = self.recipe.model.max_length
         fitting = settings.model_copy(update={"max_length": min(settings.max_length, longest - 1)})
         return Transducer(network, self.source, self.target, fitting, longest)
 
-    def baseline(self, train: Sequence[Pair]) -> Nearest:
-        return Nearest.fit([(pair.source, pair.target) for pair in train])
+    def baselines(self, train: Sequence[Pair]) -> dict[str, Predictor]:
+        pairs = [(pair.source, pair.target) for pair in train]
+        return {name: kind.fit(pairs) for name, kind in BASELINES.items()}
 
-    def load_baseline(self, folder: Path) -> Nearest:
-        return Nearest.load(folder)
+    def load_baselines(self, folder: Path) -> dict[str, Predictor]:
+        return {name: kind.load(folder / name) for name, kind in BASELINES.items()}
+
+    def known(self, baselines: dict[str, Predictor], inputs: Sequence[str]) -> int:
+        nearest = baselines["nearest"]
+        pairs = nearest.pairs if isinstance(nearest, Nearest) else []
+        trained = {as_seen(source, self.recipe.source) for source, _ in pairs}
+        return sum(as_seen(text, self.recipe.source) in trained for text in inputs)
+
+    def better(self, one: Scores, other: Scores) -> bool:
+        first = self.recipe.metrics[0]
+        sign = -1 if first in LOWER_IS_BETTER else 1
+        return sign * one[first].value > sign * other[first].value
 
     def inputs(self, examples: Sequence[Pair]) -> list[str]:
         return list(dict.fromkeys(pair.source for pair in examples))
 
     def score(self, predictions: Sequence[Prediction], examples: Sequence[Pair]) -> Scores:
         """Every target of a source counts as right: the nearest one is taken."""
-        references: dict[str, list[str]] = {}
-        for pair in examples:
-            references.setdefault(pair.source, []).append(pair.target)
-        outputs = [p.output for p in predictions]
-        accepted = [references[p.input] for p in predictions]
-        return {
-            "per": piece_error_rate(outputs, accepted),
-            "wer": whole_error_rate(outputs, accepted),
-        }
+        outputs, accepted = _judged(predictions, examples)
+        return {name: METRICS[name](outputs, accepted) for name in self.recipe.metrics}
+
+    @torch.no_grad()
+    def network_scores(self, network: nn.Module, examples: Sequence[Pair]) -> Scores:
+        """How often the next token is right when all before it are given; STOP counts too."""
+        network.eval()
+        prepared = [ids for ids in self.prepare(examples) if ids]
+        predicted: list[list[int]] = []
+        wanted: list[list[int]] = []
+        for batch in self._batches(prepared):
+            best = self._logits(network, batch).argmax(dim=-1)  # (B, T)
+            for row, pair in zip(best.tolist(), batch, strict=True):
+                wanted.append([*pair.target, STOP])
+                predicted.append(row[: len(pair.target) + 1])
+        return {"token_accuracy": token_accuracy(predicted, wanted)} if wanted else {}
 
     def samples(self, examples: Sequence[Pair]) -> list[str]:
         if self.recipe.samples:
             return list(self.recipe.samples)
-        return [text for text in self.inputs(examples) if self.fits(text)][:12]
+        fitting = [text for text in self.inputs(examples) if self.fits(text)]
+        return fitting[:: -(-len(fitting) // SAMPLES) or 1]  # evenly: files are often sorted
 
     def fits(self, text: str) -> bool:
-        return 0 < len(self.source.ids(text)) <= self.recipe.model.max_length
+        try:
+            return 0 < len(self.source.ids(text)) <= self.recipe.model.max_length
+        except TextError:  # half a character
+            return False
+
+    def unknown(self, text: str) -> list[str]:
+        return self.source.unknown(text)
 
     @torch.no_grad()
     def replay(self, network: nn.Module, text: str) -> Replay:
@@ -213,7 +252,7 @@ class Transduce:
         ids = predictor.encode(text)
         if not ids:
             raise TextError("nothing to look at: the text is empty.")
-        best = predictor.search([ids])[0]
+        best = predictor.search([ids])[0][0]
         written = [*best.tokens, STOP] if best.finished else best.tokens
         read = [START, *written[:-1]]
         rows, seen = tuple(self.target.pieces(written)), tuple(self.target.pieces(read))
@@ -226,11 +265,14 @@ class Transduce:
         )
 
 
-def _as_seen(source: str, settings: TokenizerSettings) -> str:
-    """The source without what its tokenizer throws away, so that no two that look alike to the
-    model are split."""
-    source = fold(source) if settings.lowercase else source
-    return " ".join(source.split()) if settings.kind == "word" else source
+def _judged(
+    predictions: Sequence[Prediction], examples: Sequence[Pair]
+) -> tuple[list[str], list[list[str]]]:
+    """Outputs, and for each the targets that count as right."""
+    references: dict[str, list[str]] = {}
+    for pair in examples:
+        references.setdefault(pair.source, []).append(pair.target)
+    return [p.output for p in predictions], [references[p.input] for p in predictions]
 
 
 def _both(train: Sequence[Pair]) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """A trained network that turns text into text, as a Predictor: strings in, strings out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,12 @@ import torch
 
 from regard.config import DecodeSettings
 from regard.data.plan import cut
-from regard.decode.search import decode
+from regard.decode.search import decode_several
 from regard.decode.stepper import Decoded
 from regard.errors import TextError
 from regard.models.encoder_decoder import Source
 from regard.models.weights import save_weights
-from regard.names import Prediction
+from regard.names import UNKNOWN, Prediction
 from regard.text.tokenizer import Tokenizer, require_utf8
 
 TOKENS_AT_ONCE = 8000  # source tokens decoded in one batch
@@ -39,21 +40,28 @@ class Transducer:
         """One prediction an input. An input without tokens gets an empty output."""
         encoded = [self.encode(text) for text in inputs]
         found = {i: Prediction(text, "") for i, text in enumerate(inputs)}
-        for i, best in self.search(encoded).items():
-            found[i] = Prediction(inputs[i], self.target.decode(best.tokens), best.score)
+        for i, outputs in self.search(encoded).items():
+            best, *others = (Prediction(inputs[i], self._text(o), o.score) for o in outputs)
+            unknown = self.source.unknown(inputs[i]) if UNKNOWN in encoded[i] else ()
+            found[i] = replace(best, unknown=tuple(unknown), others=tuple(others))
         return [found[i] for i in range(len(inputs))]
 
-    def search(self, encoded: Sequence[list[int]]) -> dict[int, Decoded]:
-        """The best output for each row that has tokens, short rows decoded with short ones."""
+    def _text(self, output: Decoded) -> str:
+        return self.target.decode(output.tokens)
+
+    def search(self, encoded: Sequence[list[int]]) -> dict[int, list[Decoded]]:
+        """The outputs for each row that has tokens, short rows decoded with short ones."""
         order = sorted((i for i, ids in enumerate(encoded) if ids), key=lambda i: len(encoded[i]))
         lengths = np.array([len(encoded[i]) for i in order]).reshape(-1, 1)
         first, self.answered = self.answered, self.answered + len(encoded)
-        found: dict[int, Decoded] = {}
+        found: dict[int, list[Decoded]] = {}
         self.network.eval()
         for rows in cut(order, lengths, TOKENS_AT_ONCE):
             source = Source.of([encoded[i] for i in rows], device_of(self.network))
             streams = [first + i for i in rows]
-            outputs = decode(self.network, source, len(rows), self.settings, numbers=streams)
+            outputs = decode_several(
+                self.network, source, len(rows), self.settings, numbers=streams
+            )
             found |= zip(rows, outputs, strict=True)
         return found
 

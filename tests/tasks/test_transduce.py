@@ -20,20 +20,24 @@ def done(training):
     return finish(training)
 
 
+def three(splits):
+    return splits.train, splits.validation, splits.test
+
+
 def test_no_word_of_the_dictionary_is_on_two_sides():
-    from regard.build import read_recipe
+    from regard.tasks.recipe import read_recipe
 
     splits = Transduce.read(read_recipe("demo"))
-    sides = [{pair.source for pair in side} for side in vars(splits).values()]
+    sides = [{pair.source for pair in side} for side in three(splits)]
     assert not (sides[0] & sides[1] or sides[0] & sides[2] or sides[1] & sides[2])
-    assert sum(map(len, vars(splits).values())) == len(list(read_named("cmudict")))
+    assert sum(map(len, three(splits))) == len(list(read_named("cmudict")))
     assert 0.045 < len(sides[2]) / sum(map(len, sides)) < 0.055
 
 
 def test_sources_that_look_alike_to_the_model_are_never_split(small, pairs_file):
     pairs_file.write_text("".join(f"Word{i}\tx\nWORD{i}\ty\nword{i}\tz\n" for i in range(200)))
     splits = Transduce.read(small("source.lowercase=true"))
-    sides = [{pair.source.lower() for pair in side} for side in vars(splits).values()]
+    sides = [{pair.source.lower() for pair in side} for side in three(splits)]
     assert not (sides[0] & sides[1] or sides[0] & sides[2] or sides[1] & sides[2])
 
 
@@ -46,7 +50,7 @@ def test_an_overlong_row_is_counted_not_cut_and_does_not_end_the_run(small, pair
     run = done(training)
     test = run.facts["test"]
     assert test["too_long"] > 0 and test["examples"] > test["too_long"]
-    assert f"{training.left_out} were left out" in (run.folder / "README.md").read_text()
+    assert f"Left out: {training.left_out} training" in (run.folder / "README.md").read_text()
     with pytest.raises(TextError, match="has 42 tokens, but this model was trained for at most 16"):
         run.predict(["ab" * 21])
 
@@ -119,4 +123,4 @@ def test_samples_say_whether_they_were_trained_on(small, tmp_path, pairs_file):
     marks = {s["input"]: s["in_training"] for s in run.facts["samples"]}
     train = {pair.source for pair in Transduce.read(run.recipe).train}
     assert marks == {word: word in train for word in known[:20]}
-    assert Path(run.folder / "README.md").read_text().count("\n* ") == sum(marks.values())
+    assert Path(run.folder / "README.md").read_text().count("\n| \\* |") == sum(marks.values())

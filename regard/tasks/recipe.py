@@ -1,0 +1,138 @@
+"""From what a person asked for (a file, a shipped recipe, or a task and data) to a recipe."""
+
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from regard.config import DEFAULT_BUDGET, Recipe, Tree
+from regard.errors import ConfigError, did_you_mean
+from regard.tasks import find_task, task_called, task_names
+from regard.toml import check, check_part, fill, override, read_toml
+
+Reasons = list[tuple[str, str]]
+
+FILES = ("path", "validation", "test")  # settings of a data section that name files
+EITHER = (
+    ("train", "steps", "budget"),
+    ("train", "budget", "steps"),
+    ("data", "path", "set"),
+    ("data", "set", "path"),
+)
+
+
+def make_recipe(
+    what: str | Path,
+    data: Sequence[str | Path] = (),
+    sets: Sequence[str] = (),
+    tree: Tree | None = None,
+) -> tuple[Recipe, Reasons]:
+    """From what a person asked for to a checked recipe, and the reasons for what was chosen.
+
+    what  a recipe file, the name of a shipped recipe, or the name of a task such as "translate";
+          a task looks at the data and chooses what nobody set
+    data  one file, or two with matching lines
+    sets  'key=value' texts; `tree` holds settings that are values already; both win over all else
+    """
+    given = override(fill(tree or {}, {"data": {"path": _paths(data)}} if data else {}), sets)
+    if (task := task_called(str(what))) is None:
+        path = find_recipe(what)
+        found = _one_end(anchored(read_toml(path), path.parent), given)
+        return check_recipe(anchored(fill(given, found), Path.cwd()), path), []
+    if not given.get("data"):
+        raise ConfigError(f"{what}: on which data? As in: regard train {what} pairs.tsv")
+    if "steps" not in given.get("train", {}):
+        given = fill(given, {"train": {"budget": DEFAULT_BUDGET}})
+    given = anchored({**given, "task": task}, Path.cwd())
+    kind = find_task(task)
+    check_part(kind.Recipe, given, "settings")
+    chosen = kind.choose(given, str(what))
+    return check_recipe(chosen.tree, "settings"), chosen.reasons
+
+
+def example_recipe(name: str, sets: Sequence[str] = ()) -> Recipe:
+    """A task's recipe with defaults and an example where something must be filled in."""
+    if (task := task_called(name)) is None:
+        raise ConfigError(f'there is no task "{name}".{did_you_mean(name, task_names())}')
+    kind = find_task(task)
+    basis = {"task": task, "train": {"budget": DEFAULT_BUDGET}, **kind.example}
+    tree = override({}, sets)
+    return check_recipe(anchored(fill(tree, _one_end(basis, tree)), Path.cwd()), "settings")
+
+
+def read_recipe(recipe: str | Path, sets: Sequence[str] = ()) -> Recipe:
+    """Read and check a recipe: a TOML file, or the name of one that ships with Regard.
+
+    Paths inside a file are relative to it; paths in `sets` are relative to here.
+    """
+    return make_recipe(recipe, sets=sets)[0]
+
+
+def _paths(data: Sequence[str | Path]) -> str | list[str]:
+    return str(data[0]) if len(data) == 1 else [str(path) for path in data]
+
+
+def check_recipe(tree: Tree, where: Path | str) -> Recipe:
+    if not isinstance(tree.get("task"), str):
+        raise ConfigError(f'{where}: a recipe needs a task, as in task = "transduce".')
+    return check(find_task(tree["task"]).Recipe, tree, where)
+
+
+def find_recipe(recipe: str | Path) -> Path:
+    if Path(recipe).suffix == ".toml":
+        return Path(recipe)
+    shipped = Path(str(resources.files("regard") / "recipes"))
+    names = [path.stem for path in shipped.glob("*.toml")]
+    if str(recipe) in names:
+        return shipped / f"{recipe}.toml"
+    if Path(recipe).exists():
+        raise ConfigError(
+            f"{recipe}: is that the data? Say first what to learn from it, as in: "
+            f"regard train transduce {recipe} (or {', '.join(task_names()[1:])})."
+        )
+    raise ConfigError(
+        f'"{recipe}" is no task, no recipe file (NAME.toml) and no shipped recipe.'
+        f"{did_you_mean(str(recipe), [*task_names(), *names])}"
+    )
+
+
+def _one_end(tree: Tree, given: Tree) -> Tree:
+    """Setting train.steps replaces a recipe's train.budget, and the other way round; so do
+    data.path and data.set."""
+    for section, new, old in EITHER:
+        there, asked = tree.get(section), given.get(section)
+        if isinstance(there, dict) and isinstance(asked, dict) and new in asked:
+            tree = {**tree, section: {k: v for k, v in there.items() if k != old}}
+    return tree
+
+
+def anchored(tree: Tree, base: Path) -> Tree:
+    """The tree with the files in its data section made absolute."""
+    data = tree.get("data")
+    if not isinstance(data, dict):
+        return tree
+    found = {key: _moved(data[key], base) for key in FILES if data.get(key)}
+    return {**tree, "data": {**data, **found}}
+
+
+def _moved(paths: Any, base: Path, *, relative: bool = False) -> Any:
+    """A path, or two of them, made absolute from `base`, or relative to it."""
+    if isinstance(paths, list | tuple):
+        return tuple(_moved(path, base, relative=relative) for path in paths)
+    if not isinstance(paths, str):
+        return paths  # a mistake, which `check` will name
+    return os.path.relpath(paths, base) if relative else str((base / paths).resolve())
+
+
+def relative_to(recipe: Recipe, home: Path) -> Recipe:
+    """The recipe as it reads in the folder `home`."""
+    data = getattr(recipe, "data", None)
+    if data is None:
+        return recipe
+    found = {
+        key: _moved(getattr(data, key), home.resolve(), relative=True)
+        for key in FILES
+        if getattr(data, key, None)
+    }
+    return recipe.model_copy(update={"data": data.model_copy(update=found)})

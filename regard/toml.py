@@ -1,0 +1,172 @@
+"""Recipes as people write them: read from TOML, changed by --set, checked, written with comments.
+
+Unknown keys are refused with the likely spelling, all mistakes are reported at once, and those
+in a file carry its line.
+"""
+
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import tomli_w
+from pydantic import ValidationError
+
+from regard.config import Settings, Tree
+from regard.errors import ConfigError, did_you_mean
+
+S = TypeVar("S", bound=Settings)
+
+
+def read_toml(path: Path) -> Tree:
+    """The tables of a TOML file, or a ConfigError that names the line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such recipe. Is the path right?") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: can not be read as a recipe: {error}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}.") from error
+
+
+def override(tree: Tree, sets: Sequence[str]) -> Tree:
+    """A copy of `tree` with each 'a.b=value' put in. Values are read as TOML, else as text.
+
+    >>> override({"train": {"rate": 1.0}}, ["train.rate=0.5", "model.norm=rms"])
+    {'train': {'rate': 0.5}, 'model': {'norm': 'rms'}}
+    """
+    tree = {k: override(v, ()) if isinstance(v, dict) else v for k, v in tree.items()}
+    for text in sets:
+        dotted, equals, value = text.partition("=")
+        *parents, last = dotted.strip().split(".")
+        if not equals or not last:
+            raise ConfigError(f"--set {text}: expected KEY=VALUE, as in --set train.rate=0.001.")
+        table = tree
+        for name in parents:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise ConfigError(f'--set {text}: "{name}" is a value, not a section.')
+        table[last] = _value(value.strip())
+    return tree
+
+
+def fill(tree: Tree, defaults: Tree) -> Tree:
+    """`tree`, and below it `defaults`: what is there already wins.
+
+    >>> fill({"a": {"x": 1}}, {"a": {"x": 2, "y": 3}, "b": 4})
+    {'a': {'x': 1, 'y': 3}, 'b': 4}
+    """
+    inner = {
+        key: fill(tree[key], value)
+        for key, value in defaults.items()
+        if isinstance(value, dict) and isinstance(tree.get(key), dict)
+    }
+    return {**tree, **{k: v for k, v in defaults.items() if k not in tree}, **inner}
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text
+
+
+def check(cls: type[S], tree: Tree, where: Path | str = "settings") -> S:
+    """Turn a tree into settings, or raise one ConfigError that lists every mistake."""
+    try:
+        return cls.model_validate(tree)
+    except ValidationError as error:
+        lines = [_explain(cls, e, where) for e in error.errors(include_url=False)]
+        raise ConfigError("\n".join(lines)) from error
+
+
+def check_part(cls: type[Settings], tree: Tree, where: Path | str) -> None:
+    """Refuse what is wrong already in a tree that has still to be filled in."""
+    try:
+        cls.model_validate(tree)
+    except ValidationError as error:
+        wrong = [e for e in error.errors(include_url=False) if e["type"] != "missing"]
+        if wrong:
+            lines = [_explain(cls, e, where) for e in wrong]
+            raise ConfigError("\n".join(lines)) from error
+
+
+def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
+    keys = [str(k) for k in error["loc"] if not str(k).startswith("function-")]
+    place = f"{where}{_line(where, keys)}: "
+    name, parent = ".".join(keys), _class_at(cls, keys[:-1])
+    if error["type"] == "extra_forbidden":
+        known = parent.model_fields if parent else {}
+        return f'{place}there is no setting "{name}".{did_you_mean(keys[-1], known)}'
+    if error["type"] == "missing":
+        return f'{place}the setting "{name}" is missing.'
+    if error["type"] == "value_error":  # our own sentences, from the validators above
+        return f"{place}{name + ': ' if name else ''}{error['ctx']['error']}"
+    return f"{place}{name}: {error['msg'][0].lower()}{error['msg'][1:]}, found {error['input']!r}."
+
+
+def _class_at(cls: type[Settings] | None, keys: list[str]) -> type[Settings] | None:
+    for key in keys:
+        field = cls.model_fields.get(key) if cls else None
+        kinds = [field.annotation, *get_args(field.annotation)] if field else []  # X, or X | None
+        cls = next((k for k in kinds if isinstance(k, type) and issubclass(k, Settings)), None)
+    return cls
+
+
+def _line(where: Path | str, keys: list[str]) -> str:
+    """':12' when `where` is a file in which the setting stands on line 12, else ''."""
+    if not isinstance(where, Path) or not where.is_file() or not keys:
+        return ""
+    section = ""
+    for number, line in enumerate(where.read_text(encoding="utf-8").splitlines(), start=1):
+        if header := re.match(r"\s*\[([^\]]+)\]", line):
+            section = header[1].strip()
+            if section == ".".join(keys):
+                return f":{number}"
+        elif section == ".".join(keys[:-1]) and re.match(rf"\s*{re.escape(keys[-1])}\s*=", line):
+            return f":{number}"
+    return ""
+
+
+# Writing
+
+
+def written(settings: Settings) -> str:
+    """The settings as TOML, every key there and explained; those without a value are comments.
+
+    >>> from regard.config import TokenizerSettings
+    >>> print(written(TokenizerSettings(kind="word")).splitlines()[-1])
+    lowercase = false
+    """
+    return "\n".join(_section(settings, "")).strip() + "\n"
+
+
+def _section(settings: Settings, name: str) -> Iterator[str]:
+    """Plain values first: in TOML, whatever follows a [header] belongs to it."""
+    values = {key: getattr(settings, key) for key in type(settings).model_fields}
+    sections = {key: value for key, value in values.items() if isinstance(value, Settings)}
+    for key, value in values.items():
+        if key not in sections:
+            yield from _entry(type(settings), key, value)
+    for key, inner in sections.items():
+        path = f"{name}.{key}" if name else key
+        yield from ("", *_comment(type(settings), key), f"[{path}]")
+        yield from _section(inner, path)
+
+
+def _entry(cls: type[Settings], key: str, value: Any) -> Iterator[str]:
+    yield from _comment(cls, key)
+    if value is None:
+        yield f"# [{key}]" if _class_at(cls, [key]) else f"# {key} ="
+    else:
+        yield tomli_w.dumps({key: value}).rstrip()
+
+
+def _comment(cls: type[Settings], key: str) -> Iterator[str]:
+    words = " ".join((cls.model_fields[key].description or "").split())
+    choices = [f'"{c}"' for c in get_args(cls.model_fields[key].annotation) if isinstance(c, str)]
+    words = f"{words} One of: {', '.join(choices)}.".strip() if len(choices) > 1 else words
+    yield from textwrap.wrap(words, 96, initial_indent="# ", subsequent_indent="# ")

@@ -1,0 +1,272 @@
+"""Every mistake a newcomer can make is answered by one helpful message: exit code 2, no traceback,
+nothing lost and nothing left behind."""
+
+import gzip
+import json
+import os
+import shutil
+import sys
+
+import pytest
+
+from regard.cli.main import main
+from regard.files import FORMAT, locked
+
+WORDS = [f"{a}{b}{c}" for a in "abcdef" for b in "abcde" for c in "xyz"]
+GOOD = "".join(f"{word}\t{word[::-1]}\n" for word in WORDS)
+QUICK = ["--set", "train.steps=3", "--set", "model.width=16"]
+
+
+@pytest.fixture
+def regard(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder: regard("train", ...) -> (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["regard", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+            sys.exit(0)
+        out, err = capsys.readouterr()
+        return int(stopped.value.code or 0), out, err
+
+    return run
+
+
+def files(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+BAD_FILES = {
+    "empty file": (b"", ["pairs.tsv", "empty"]),
+    "blank lines": (b"\n\n  \n", ["pairs.tsv", "blank"]),
+    "one column": (b"alpha\nbeta\n", ["pairs.tsv", "tab"]),
+    "ragged rows": (b"a\tb\nc\td\te\nf\tg\n", ["pairs.tsv:2", "3 columns", "data check"]),
+    "empty target": (b"a\tb\nc\t\nf\tg\n", ["pairs.tsv:2", "target is empty", "bad_rows=skip"]),
+    "commas in a .tsv": (b"a,b\nc,d\ne,f\n", ["pairs.tsv", "comma", ".csv"]),
+    "Latin-1": ("a\tb\nné\tx\n".encode("latin-1"), ["pairs.tsv:2", "0xe9", "iconv"]),
+    "UTF-16": ("a\tb\n".encode("utf-16"), ["pairs.tsv:1", "UTF-16", "iconv"]),
+    "binary data": (bytes(range(256)) * 8, ["pairs.tsv", "NUL"]),
+    "a ZIP archive": (b"PK\x03\x04" + bytes(60), ["pairs.tsv", "ZIP"]),
+    "one example": (b"only\tone\n", ["1 example", "more data"]),
+    "all rows equal": (b"a\tb\n" * 50, ["50 examples", "one and the same input"]),
+    "all too long": (
+        "".join(f"{i:04}{'x' * 34}\ty\n" for i in range(60)).encode(),
+        ["max_length", "longer"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_named_with_what_to_do(regard, tmp_path, name):
+    content, expected = BAD_FILES[name]
+    (tmp_path / "pairs.tsv").write_bytes(content)
+    before = files(tmp_path)
+    extra = ["--set", "model.max_length=32"] if name == "all too long" else []
+    code, out, err = regard("train", "transduce", "pairs.tsv", *QUICK, *extra)
+    assert_helpful(code, out, err, expected)
+    assert files(tmp_path) == before and not (tmp_path / "runs").exists()
+
+
+def assert_helpful(code, out, err, expected):
+    assert code == 2, err
+    said = [line for line in err.splitlines() if line.startswith("regard: ")]
+    assert len(said) == 1 and "Traceback" not in err and not out, err
+    for words in expected:
+        assert words in err, f"{words!r} is not in {err!r}"
+
+
+OTHER_FILES = {
+    "a truncated gz": ("pairs.tsv.gz", gzip.compress(GOOD.encode())[:-20], ["broken", "again"]),
+    "gz by name only": ("pairs.tsv.gz", GOOD.encode(), ["does not begin like one", "Rename"]),
+    "an unclosed quote": ("p.csv", b'a,b\n"c,d\ne,f\n', ["p.csv:2", "quot"]),
+    "bad JSON": ("p.jsonl", b'{"a": "x", "b": "y"}\n{"a": \n', ["p.jsonl:2", "JSON"]),
+    "a JSON array": ("p.json", b'[{"a": "x", "b": "y"}]\n', ["p.json", "jq"]),
+    "objects for text": ("p.jsonl", b'{"a": "x", "b": {"c": 1}}\n' * 3, ["p.jsonl", "jq"]),
+    "three texts": (
+        "p.csv",
+        b"left,middle,right\n" + b"some words,other words,more words here\n" * 9,
+        ["left", "middle", "right", "--source", "--target"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_other_formats_name_their_mistakes_too(regard, tmp_path, name):
+    path, content, expected = OTHER_FILES[name]
+    (tmp_path / path).write_bytes(content)
+    code, out, err = regard("train", "translate", path, *QUICK)
+    assert_helpful(code, out, err, expected)
+    assert [str(name) for name in files(tmp_path)] == [path]
+
+
+COMMANDS = {
+    "missing file": (["train", "translate", "none.tsv"], ["none.tsv", "no such file"]),
+    "a folder": (["train", "translate", "."], ["folder"]),
+    "no data": (["train", "translate"], ["regard train translate pairs.tsv"]),
+    "data first": (["train", "good.tsv"], ["good.tsv", "regard train transduce good.tsv"]),
+    "unknown task": (["train", "transalte", "good.tsv"], ['Did you mean "translate"?']),
+    "unknown recipe": (["train", "demmo"], ['Did you mean "demo"?']),
+    "missing recipe": (["train", "mine.toml"], ["mine.toml", "no such recipe"]),
+    "unknown setting": (
+        ["train", "translate", "good.tsv", "--set", "model.widht=8"],
+        ["model.widht", 'Did you mean "width"?'],
+    ),
+    "wrong type": (
+        ["train", "translate", "good.tsv", "--set", "model.width=wide"],
+        ["model.width", "wide", "integer"],
+    ),
+    "no value": (["train", "translate", "good.tsv", "--set", "model.width"], ["KEY=VALUE"]),
+    "a budget of nothing": (["train", "translate", "good.tsv", "--budget", "soon"], ["5m"]),
+    "unknown column": (
+        ["train", "translate", "head.csv", "--source", "englsh"],
+        ['Did you mean "english"?'],
+    ),
+    "no GPU": (
+        ["train", "translate", "good.tsv", "--set", "device=cuda:7"],
+        ["cuda:7", "auto or cpu"],
+    ),
+    "three files": (["train", "translate", "good.tsv", "good.tsv", "good.tsv"], ["two"]),
+    "tables for texts": (["train", "translate", "good.tsv", "head.csv"], ["one text a line"]),
+    "unequal files": (["train", "translate", "a.de", "a.en"], ["a.de has 2 lines", "a.en has 3"]),
+    "out exists": (["train", "translate", "good.tsv", "--out", "taken"], ["taken", "--out"]),
+    "no run": (["predict", "runs/none", "x"], ["runs/none", "no such run"]),
+    "not a run": (["predict", "taken", "x"], ["run.json", "run folder"]),
+    "unknown command": (["trian", "x"], ['Did you mean "train"?']),
+    "unknown option": (["train", "translate", "good.tsv", "--budgte", "5m"], ["--budget"]),
+    "recipe there already": (["init", "translate", "--out", "mine.toml"], ["exists already"]),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_wrong_command_says_what_to_type_instead(regard, tmp_path, name):
+    words, expected = COMMANDS[name]
+    (tmp_path / "good.tsv").write_text(GOOD)
+    rows = "".join(f"{w},{w[::-1]}\n" for w in WORDS[:60])
+    (tmp_path / "head.csv").write_text("english,spanish\n" + rows)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "a.de").write_text("eins\nzwei\n")
+    (tmp_path / "a.en").write_text("one\ntwo\nthree\n")
+    if name == "recipe there already":
+        (tmp_path / "mine.toml").write_text("# mine")
+    before = files(tmp_path)
+    code, out, err = regard(*words)
+    assert code == 2 and "Traceback" not in err and not out, err
+    for text in expected:
+        assert text in err, f"{text!r} is not in {err!r}"
+    assert files(tmp_path) == before and not (tmp_path / "runs").exists()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A finished run, to be broken in many ways."""
+    from regard.run import train
+
+    home = tmp_path_factory.mktemp("trained")
+    (home / "good.tsv").write_text(GOOD)
+    sections = {"train": {"steps": 3}, "model": {"width": 16}}
+    return train("transduce", home / "good.tsv", out=home / "run", **sections).folder
+
+
+def edited(path, **changes):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+BROKEN = {
+    "newer": (lambda run: edited(run / "run.json", format=FORMAT + 1), ["newer", "upgrade"]),
+    "older": (lambda run: edited(run / "run.json", format=1), ["older"]),
+    "foreign": (lambda run: (run / "run.json").write_text('{"name": "x"}'), ["another program"]),
+    "torn run.json": (lambda run: (run / "run.json").write_text("{"), ["run.json", "damaged"]),
+    "no weights": (lambda run: (run / "model.safetensors").unlink(), ["not finished", "resume"]),
+    "torn weights": (
+        lambda run: (run / "model.safetensors").write_bytes(b"abc"),
+        ["model.safetensors"],
+    ),
+    "no tokenizer": (lambda run: (run / "tokenizer.json").unlink(), ["tokenizer.json", "missing"]),
+    "edited recipe": (
+        lambda run: (run / "recipe.toml").write_text("task = 'transduce'\nmodle = 1"),
+        ["recipe.toml", "model"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_run_says_what_is_wrong_with_it(regard, tmp_path, trained, name):
+    run = shutil.copytree(trained, tmp_path / "run")
+    spoil, expected = BROKEN[name]
+    spoil(run)
+    before = files(run)
+    assert_helpful(*regard("predict", "run", "abc"), expected)
+    assert files(run) == before
+
+
+def test_a_run_that_another_process_writes_is_left_alone(regard, tmp_path, trained):
+    run = shutil.copytree(trained, tmp_path / "run")
+    with locked(run):
+        assert_helpful(*regard("resume", "run"), ["another process"])
+
+
+def test_data_that_changed_under_a_run_is_refused(regard, tmp_path, trained):
+    (trained.parent / "good.tsv").write_text(GOOD + "new\twen\n")
+    try:
+        assert_helpful(*regard("evaluate", trained), ["the data changed"])
+    finally:
+        (trained.parent / "good.tsv").write_text(GOOD)
+
+
+def test_a_full_disk_ends_in_a_sentence_and_keeps_what_was_there(
+    regard, tmp_path, trained, monkeypatch
+):
+    (tmp_path / "good.tsv").write_text(GOOD)
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    code, out, err = regard("train", "transduce", "good.tsv", *QUICK)
+    assert_helpful(code, out, err, ["No space left on device", "make room"])
+    assert not (tmp_path / "runs" / "transduce").exists()
+    assert (tmp_path / "good.tsv").read_text() == GOOD
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_results_that_can_not_be_written_end_in_a_sentence(tmp_path, trained):
+    import subprocess
+
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "regard", "predict", str(trained), "abc"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2 and "No space left" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_says_so(regard, tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(GOOD)
+    path.chmod(0)
+    assert_helpful(*regard("train", "translate", "pairs.tsv"), ["permission"])
+
+
+def test_an_input_that_is_too_long_is_told_with_its_three_numbers(regard, trained):
+    code, out, err = regard("predict", trained, "abc", "x" * 500, "cba")
+    assert code == 2 and out.count("\n") == 3, "every input is answered by a line"
+    assert "input 2" in err and "500 tokens" in err and "at most" in err
+
+
+def test_a_letter_never_met_is_told(regard, trained):
+    code, out, err = regard("predict", trained, "aQx", "--json")
+    assert code == 0 and json.loads(out)["unknown"] == ["Q"]
+    assert "never met in training" in err and "'Q'" in err
+
+
+def test_a_megabyte_in_one_line_is_left_out_not_cut(regard, tmp_path):
+    (tmp_path / "pairs.tsv").write_text(GOOD + "x" * 10**6 + "\tlong\n")
+    code, out, err = regard("train", "transduce", "pairs.tsv", *QUICK)
+    assert code == 0, err
+    facts = json.loads((tmp_path / "runs" / "transduce" / "run.json").read_text())
+    assert facts["data"]["left_out_of_training"] + facts["test"]["too_long"] <= 1

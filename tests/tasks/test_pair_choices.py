@@ -1,0 +1,101 @@
+"""What is chosen for someone's pairs: the rules say what they did, and the person's word wins."""
+
+import random
+
+import pytest
+
+from regard.tasks.recipe import make_recipe
+
+PHONES = "AA AE AH B CH D EH F G IY K L M N OW P R S T UW".split()
+WORDS = [f"{a}{b}{c}{d}" for a in "bdfgklmn" for b in "aeiou" for c in "rstvw" for d in "aeiou"]
+
+
+@pytest.fixture
+def choose(tmp_path, monkeypatch):
+    """choose("translate", pairs, *sets) -> the recipe and the reasons."""
+    monkeypatch.chdir(tmp_path)
+
+    def made(face, pairs, *sets):
+        lines = "".join(f"{source}\t{target}\n" for source, target in pairs)
+        (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+        recipe, reasons = make_recipe(face, ["pairs.tsv"], sets)
+        return recipe, dict(reasons)
+
+    return made
+
+
+def sentences(count, words=9, seed=0):
+    dice = random.Random(seed)
+    return [" ".join(dice.choices(WORDS, k=words)) for _ in range(count)]
+
+
+def spellings(count):
+    dice = random.Random(0)
+    words = ["".join(dice.choices("abcdefghij", k=7)) for _ in range(count)]
+    return [(word, " ".join(dice.choices(PHONES, k=6))) for word in words]
+
+
+def test_spelling_to_sounds_reads_letters_and_writes_phonemes(choose):
+    recipe, reasons = choose("pronounce", spellings(300))
+    assert (recipe.source.kind, recipe.target.kind) == ("character", "word")
+    assert recipe.source.lowercase and recipe.metrics == ("per", "wer")
+    assert list(reasons) == ["data", "tokens", "lengths", "model", "training"]
+    assert "characters" in reasons["tokens"] and "signs" in reasons["tokens"]
+
+
+def test_sentences_in_one_alphabet_share_one_byte_level_bpe(choose):
+    pairs = list(zip(sentences(400), sentences(400, seed=1), strict=True))
+    recipe, reasons = choose("translate", pairs)
+    assert recipe.source.kind == "bytes" and recipe.target is None
+    assert recipe.metrics[0] == "bleu" and "one alphabet" in reasons["tokens"]
+    assert recipe.source.size < 8000, "a small file can not fill a large vocabulary"
+
+
+def test_sentences_in_two_alphabets_have_a_tokenizer_each(choose):
+    greek = str.maketrans("abdefgiklmnorstuvw", "αβδεφγικλμνορστυβω")
+    pairs = [(text, text.translate(greek)) for text in sentences(200)]
+    recipe, _ = choose("translate", pairs)
+    assert recipe.source.kind == recipe.target.kind == "bytes"
+
+
+def test_short_strings_are_spelled_and_judged_whole(choose):
+    pairs = [(f"{d:02}.{m:02}.{y}", f"{y}-{m:02}-{d:02}") for y in range(1990, 2000)
+             for m in range(1, 13) for d in (3, 17, 28)]  # fmt: skip
+    recipe, _ = choose("transduce", pairs)
+    assert recipe.source.kind == recipe.target.kind == "character"
+    assert recipe.metrics == ("exact_match", "chrf")
+
+
+def test_what_the_person_set_is_kept(choose):
+    sets = ["model.width=32", "train.rate=0.01", "source.kind=word", "model.max_length=20"]
+    recipe, reasons = choose("translate", [(s, s) for s in sentences(150)], *sets)
+    assert recipe.model.width == 32 and recipe.train.rate == 0.01
+    assert recipe.source.kind == "word" and recipe.model.max_length == 20
+    assert "width 32" in reasons["model"] and "up to 20" in reasons["lengths"]
+
+
+def test_steps_replace_the_budget_and_a_budget_is_kept_as_typed(choose):
+    pairs = spellings(150)
+    assert choose("pronounce", pairs, "train.steps=7")[0].train.budget is None
+    assert choose("pronounce", pairs, "train.budget=20m")[0].train.budget == "20m"
+    assert choose("pronounce", pairs)[0].train.budget == "5m"
+
+
+def test_a_larger_budget_on_more_data_buys_a_larger_model(choose):
+    pairs = list(zip(sentences(6000, 40), sentences(6000, 40, seed=1), strict=True))
+    short, _ = choose("translate", pairs, "train.budget=2m")
+    long, _ = choose("translate", pairs, "train.budget=2h")
+    assert long.model.width > short.model.width
+
+
+def test_texts_beyond_the_longest_are_counted_not_cut(choose):
+    pairs = [*spellings(200), *(("x" * 5000 + letter, "AA AE") for letter in "abcdefghij")]
+    recipe, reasons = choose("pronounce", pairs)
+    assert recipe.model.max_length == 512
+    assert "has 5,001, and what is too long is left out, never cut" in reasons["lengths"]
+
+
+def test_a_small_file_holds_out_more_of_itself(choose):
+    assert choose("pronounce", spellings(60))[0].data.split == (60, 20, 20)
+    assert choose("pronounce", spellings(300))[0].data.split == (80, 10, 10)
+    assert choose("pronounce", spellings(2500))[0].data.split == (90, 5, 5)
