@@ -66,7 +66,7 @@ def test_set_reaches_any_key_and_keeps_types(recipe):
         ("heads = 2", "heads = 3", r"width \(16\) must be a multiple of heads \(3\): try width=15"),
         ("heads = 2", "heads = 4\nkv_heads = 3", r"heads \(4\) must be a multiple of kv_heads"),
         ("width = 16", 'width = 15\nhead_width = 4', r"positions need an even width, found 15"),
-        ('kind = "character"', 'kind = "letters"', r"source\.kind: .*'character', 'word', 'bpe', 'bytes' or"),
+        ('kind = "character"', 'kind = "letters"', r"source\.kind: .*'bytes' or 'wordpiece'"),
         ('path = "pairs.tsv"', "", r"data: give either set or path"),
         ('task = "transduce"', 'task = "transduse"', r'no task "transduse"\. Did you mean'),
         ('task = "transduce"', "", "a recipe needs a task"),
