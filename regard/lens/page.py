@@ -30,14 +30,16 @@ def render(picture: Picture) -> str:
 
 
 def safe_page(name: str, tree: dict[str, Any], styles: Sequence[str]) -> str:
-    """static/NAME.html with these styles, static/NAME.js and the data that script draws."""
-    style, script = "".join(_static(file) for file in styles), _static(f"{name}.js")
+    """static/page.html around static/NAME.html, with these styles, page.js, NAME.js and the data
+    that these draw."""
+    style = "".join(_static(file) for file in styles)
+    script = _static("page.js") + _static(f"{name}.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    page = Template(_static(f"{name}.html"))
-    return page.substitute(policy=policy, style=style, script=script, data=_data(tree))
+    parts = {"name": name, "policy": policy, "style": style, "script": script, "data": _data(tree)}
+    return Template(_static("page.html")).substitute(parts, body=_static(f"{name}.html"))
 
 
 def _static(name: str) -> str:

@@ -68,7 +68,7 @@ LOG = [
 
 def data_of(page):
     """What the page's script will draw; JSON as a browser reads it, so NaN is an error."""
-    text = re.search(r'<script type="application/json" id="report">(.*?)</script>', page)[1]
+    text = re.search(r'<script type="application/json" id="given">(.*?)</script>', page)[1]
     return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 

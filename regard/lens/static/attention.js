@@ -1,16 +1,13 @@
-// Draws the picture found in #picture. Everything is made with createElement and textContent,
-// so no token, however odd, can become markup. What is chosen lives in `state`; `view` is what
+// Draws a picture with the tools of page.js. What is chosen lives in `state`; `view` is what
 // follows from it; each draw function makes one part of the page, each mark function moves the
 // marks on it.
 
-const SVG = "http://www.w3.org/2000/svg";
 const MEAN = 0; // the "head" that is the mean of all heads; real ones count from 1
 const SMALLEST = 16; // pixels of a cell at least, so that labels do not overlap
 const LARGEST = 60;
 const LONGEST = 14; // letters of a token beside the map; the line below it has the whole token
 
-const at = (id) => document.getElementById(id);
-const picture = JSON.parse(at("picture").textContent);
+const picture = given;
 const names = [...new Set(picture.maps.map((map) => map.name))];
 const state = { name: "", layer: 0, head: MEAN, row: 0, column: 0, stretch: false };
 let view; // { map, weights, peak, cells }: weights is (T, S), cells the drawn rectangles
@@ -18,18 +15,6 @@ let side = LARGEST; // pixels of a cell
 
 // ---- small tools
 
-const make = (tag, attributes, ...children) =>
-  fill(document.createElement(tag), attributes, children);
-const shape = (tag, attributes, ...children) =>
-  fill(document.createElementNS(SVG, tag), attributes, children);
-
-function fill(element, attributes = {}, children = []) {
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children); // a string becomes a text node
-  return element;
-}
-
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const largest = (list) => list.reduce((best, value) => Math.max(best, value), 0);
 const peakOf = (weights) => (state.stretch && largest(weights.map(largest))) || 1;
 const strongest = (row) => view.weights[row].indexOf(largest(view.weights[row]));

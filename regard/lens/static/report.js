@@ -1,30 +1,15 @@
-// Draws the report found in #report. Everything is made with createElement and textContent, so
-// no name or sample, however odd, can become markup. A chart is drawn as wide as it is shown, so
-// its letters stay readable; `moveTo` marks one step in all of them at once.
+// Draws a report with the tools of page.js. A chart is drawn as wide as it is shown, so its
+// letters stay readable; `moveTo` marks one step in all of them at once.
 
-const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 210;
 const LATE = Number.MAX_SAFE_INTEGER; // nearest to it is the last step
 const EDGE = { top: 10, right: 12, bottom: 24, left: 52 }; // around the curves, for the labels
 
-const at = (id) => document.getElementById(id);
-const report = JSON.parse(at("report").textContent);
+const report = given;
 const charts = []; // { draw, mark } of each
 
 // ---- small tools
 
-const make = (tag, attributes, ...children) =>
-  fill(document.createElement(tag), attributes, children);
-const shape = (tag, attributes, ...children) =>
-  fill(document.createElementNS(SVG, tag), attributes, children);
-
-function fill(element, attributes = {}, children = []) {
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children); // a string becomes a text node
-  return element;
-}
-
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const scale = (low, high, from, to) => (value) =>
   from + ((value - low) / (high - low || 1)) * (to - from);
 const whole = (number) => number.toLocaleString("en-US");
