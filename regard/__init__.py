@@ -1,4 +1,4 @@
-"""Regard: train, look inside and serve attention models on your own text.
+"""Regard: train, look inside and use attention models on your own text.
 
     import regard
 
@@ -9,6 +9,7 @@
 Names are imported when first used, so that `import regard` costs nothing.
 """
 
+import os
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from regard.run import load as load
     from regard.run import resume as resume
     from regard.run import train as train
+
+# A thread that waits for another by spinning takes its core away from it: on a busy machine a
+# training step then takes up to 30 times as long. OpenMP reads this when torch is imported.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 _HOMES = {
     "load": "regard.run",
@@ -50,7 +55,13 @@ class _Verb(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("regard")
     if name not in _HOMES:
         raise AttributeError(f"module 'regard' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

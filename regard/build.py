@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from regard.config import Recipe, Tree, seconds
 from regard.data.splits import Splits, fingerprint
@@ -45,11 +46,7 @@ class Draft:
 def draft(recipe: Recipe, folder: Path, *, try_out: bool = False) -> Draft:
     """Read the data, learn the tokenizers, make the network; try it out where the budget, or the
     caller, wants to know how fast it is."""
-    if folder.exists():
-        raise RunError(
-            f"{folder}: exists already. Continue it with: regard resume {folder}, "
-            "or give another name with --out."
-        )
+    refuse_existing(folder)
     device = pick_device(recipe.device)
     kind = find_task(recipe.task)
     splits = kind.read(recipe)
@@ -61,6 +58,13 @@ def draft(recipe: Recipe, folder: Path, *, try_out: bool = False) -> Draft:
         settings = with_steps(training, seconds(recipe.train.budget), trial)
         task.recipe = recipe.model_copy(update={"train": settings})
     return Draft(training, splits, trial)
+
+
+def refuse_existing(folder: Path) -> None:
+    if folder.exists():
+        stopped = (folder / "run.json").exists() and not (folder / "model.safetensors").exists()
+        resume = f"Continue it with: regard resume {folder}, or give" if stopped else "Give"
+        raise RunError(f"{folder}: exists already. {resume} another name with --out.")
 
 
 def _check_samples(task: Task[Any], samples: list[str]) -> None:
@@ -98,8 +102,18 @@ def resume_training(folder: Path) -> Training:
 
 def _training(task: Task[Any], splits: Splits[Any], folder: Path, device: torch.device) -> Training:
     seed_everything(task.recipe.seed)
-    network = task.network().to(device)
+    network = _network(task).to(device)
     return Training(task, network, splits.train, splits.validation, folder)
+
+
+def _network(task: Task[Any]) -> nn.Module:
+    try:
+        return task.network()
+    except (RuntimeError, MemoryError) as error:  # what torch says when it can not allocate
+        raise ConfigError(
+            f"the network does not fit into memory ({str(error).splitlines()[0]}): try a smaller "
+            "model.width, fewer layers, or a smaller vocabulary."
+        ) from error
 
 
 def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:

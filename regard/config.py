@@ -5,9 +5,16 @@ recipe. `toml.py` reads and writes them.
 """
 
 import re
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 Tree = dict[str, Any]
 
@@ -15,11 +22,20 @@ DEFAULT_BUDGET = "5m"  # of training, where nobody said how long
 
 
 class Settings(BaseModel):
-    """Base of every settings class: frozen, and no unknown keys."""
+    """Base of every settings class: frozen, no unknown keys, and no text where a number goes."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        kinds = get_args(cls.model_fields[info.field_name or ""].annotation)
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if not {int, float}.isdisjoint({kind, *kinds}) and isinstance(value, str | bool):
+            raise ValueError(f"expected a number, found {value!r}.")
+        return value
 
 
 class TokenizerSettings(Settings):
@@ -130,11 +146,12 @@ class TrainSettings(Settings):
     label_smoothing: float = Field(default=0.1, ge=0, lt=1)
     """Share of the target's probability spread over all tokens."""
     validate_every: int | None = Field(default=None, ge=1)
-    """Steps between validations (each also saves); a tenth of the steps by default."""
+    """Steps between validations (each also saves); without it, a tenth of the steps."""
     patience: int | None = Field(default=None, ge=1)
-    """Stop after this many validations without a better one; never by default."""
+    """Stop after this many validations without a lower loss; without it, go on to the end."""
     keep: Literal["best", "last", "averaged"] = "best"
-    """Which weights the finished run holds."""
+    """Which weights the finished run holds: those of the lowest validation loss, the last ones, or
+    a mean of the last few validations'."""
     average: int = Field(default=5, ge=2)
     """How many of the last checkpoints `keep = "averaged"` averages."""
 
@@ -142,9 +159,16 @@ class TrainSettings(Settings):
     def steps_or_budget(self) -> Self:
         if (self.steps is None) == (self.budget is None):
             raise ValueError('give either steps or budget, as in steps = 5000 or budget = "5m".')
-        if self.budget is not None:
-            seconds(self.budget)
+        if self.passes is not None and self.budget is None:
+            raise ValueError("passes: goes with a budget; steps say already when to stop.")
         return self
+
+    @field_validator("budget")
+    @classmethod
+    def budget_is_a_time(cls, budget: str | None) -> str | None:
+        if budget is not None:
+            seconds(budget)
+        return budget
 
 
 class DecodeSettings(Settings):

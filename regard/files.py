@@ -65,7 +65,12 @@ def read_table(path: Path) -> dict[str, Any]:
 def read_facts(folder: Path) -> dict[str, Any]:
     """run.json of a run folder, or a RunError that says why this is not a run we can read."""
     if not folder.is_dir():
-        raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
+        meant = Path("runs") / folder
+        hint = f"Did you mean {meant}?" if meant.is_dir() else "Runs are folders, under runs/."
+        raise RunError(f"{folder}: no such run. {hint}")
+    inside = sorted(path.parent.name for path in folder.glob("*/run.json"))
+    if inside and not (folder / "run.json").exists():
+        raise RunError(f"{folder}: a folder of runs. Name one of them: {', '.join(inside[:10])}.")
     facts = read_table(folder / "run.json")
     found = facts.get("format")
     if found == FORMAT and {"data", "environment"} <= facts.keys():

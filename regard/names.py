@@ -4,7 +4,9 @@ The first four ids of every tokenizer are special. No text a person types can be
 them: tokenizers hand out their own pieces from `FIRST_PIECE` on.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
 from typing import Any
 
 PAD, START, STOP, UNKNOWN = range(4)
@@ -22,6 +24,18 @@ SCORE_TITLES = {
     "rouge2": "ROUGE-2, F1",
     "rougeL": "ROUGE-L, F1",
 }
+REMARKS = {  # counts in the result of an evaluation that a reader of its scores must know
+    "too_long": "inputs are empty or too long: counted as wrong",
+    "unknown_inputs": "inputs hold pieces that the model has never met",
+    "in_training": "inputs were among the training inputs: the scores flatter the model",
+    "skipped_rows": "rows could not be used and were left out, as asked",
+}
+LEFT_OUT = {  # counts in what run.json says about the data
+    "left_out_of_training": "training examples, empty or longer than the model takes",
+    "overlapping": "training examples that a validation or test file holds too",
+    "skipped_rows": "rows that could not be used",
+}
+FILES = ("path", "validation", "test")  # settings of a data section that name files
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +48,7 @@ class Score:
     signature: str
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+        return interval(asdict(self))
 
 
 Scores = dict[str, Score]
@@ -63,3 +77,60 @@ class Prediction:
         if self.problem:
             known["problem"] = self.problem
         return known
+
+
+# How a run is told, in a terminal, on its card and on its page
+
+
+def compared(test: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """{"name", "scores"} of the model, then of every baseline, in the result of an evaluation."""
+    return [{"name": "this model", "scores": test["scores"]}, *test["baselines"]]
+
+
+def interval(score: Mapping[str, Any]) -> str:
+    """
+    >>> interval({"value": 7, "low": 6.5, "high": 8}), interval({})
+    ('7.00 (6.50 to 8.00)', '-')
+    """
+    if score.get("value") is None:
+        return "-"
+    return f"{score['value']:.2f} ({score['low']:.2f} to {score['high']:.2f})"
+
+
+def counted(counts: Mapping[str, Any], meanings: Mapping[str, str]) -> list[str]:
+    """What there is any of, in words.
+
+    >>> counted({"skipped_rows": 1200, "overlapping": 0}, LEFT_OUT)
+    ['1,200 rows that could not be used']
+    """
+    return [f"{counts[key]:,} {what}" for key, what in meanings.items() if counts.get(key)]
+
+
+def written(value: Any) -> str:
+    """A setting as people write it.
+
+    >>> written(90.0), written(121354), written(True), written(["a", "b"])
+    ('90', '121,354', 'true', 'a, b')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(map(written, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def without_folders(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What is set in a data section, files by their names alone: what is told about a run may
+    travel, its folders do not.
+
+    >>> without_folders({"path": "/home/ann/pairs.tsv", "test": None, "source": "en"})
+    {'path': ['pairs.tsv'], 'source': 'en'}
+    """
+    found = {key: value for key, value in data.items() if value is not None}
+    return {key: _names(value) if key in FILES else value for key, value in found.items()}
+
+
+def _names(paths: str | Sequence[str]) -> list[str]:
+    return [PurePath(path).name for path in ([paths] if isinstance(paths, str) else paths)]

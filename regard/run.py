@@ -1,6 +1,6 @@
 """`Run`, the front desk: a finished run as one object that predicts, scores and shows itself."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from torch import nn
 
 from regard.build import new_training, open_task, pick_device, read_splits, resume_training
 from regard.config import Recipe, Tree
-from regard.errors import RunError
+from regard.errors import ConfigError, RunError, TextError
 from regard.files import free_folder, locked, read_table, write_json, write_text
 from regard.lens.capture import look
 from regard.lens.picture import Picture
@@ -18,8 +18,8 @@ from regard.lens.report import report_page, summary_html
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
 from regard.names import Prediction, Scores
-from regard.tasks.recipe import make_recipe, relative_to
-from regard.tasks.task import Task, predict_fitting
+from regard.tasks.recipe import asked, make_recipe, relative_to, with_columns
+from regard.tasks.task import Part, Task, predict_fitting
 from regard.toml import fill
 from regard.train.memory import peak_memory
 from regard.train.report import card
@@ -63,9 +63,12 @@ class Run:
         """The network as a predictor; `beam=4` and the like replace the recipe's settings."""
         return self.task.predictor(self.network, **decoding)
 
-    def predict(self, inputs: list[str], **decoding: Any) -> list[str]:
-        """One output an input. Keywords replace the recipe's decode settings, as in beam=4."""
-        return [p.output for p in self.predictor(**decoding).predict(inputs)]
+    def predict(self, inputs: Sequence[str], **decoding: Any) -> list[str]:
+        """One output an input. Keywords replace the recipe's decode settings, as in beam=4; for
+        scores and several outputs see `stream`."""
+        if isinstance(inputs, str):
+            raise TextError(f"predict takes a list of texts, as in run.predict([{inputs[:40]!r}]).")
+        return [p.output for p in self.predictor(**decoding, n=1).predict(inputs)]
 
     def stream(self, inputs: Iterable[str], **decoding: Any) -> Iterator[Prediction]:
         """Predictions in order, a chunk at a time: a million inputs do not grow memory. An input
@@ -81,18 +84,25 @@ class Run:
         for chunk in chunks:
             yield from predict_fitting(self.task, predictor, chunk)
 
-    def evaluate(self, data: Data | None = None, **decoding: Any) -> Tree:
+    def evaluate(
+        self,
+        data: Data | None = None,
+        columns: Sequence[str | None] | None = None,
+        **decoding: Any,
+    ) -> Tree:
         """Scores on a file (or two with matching lines), or on the run's own test part, beside
-        the baselines'. A file may hold training examples: how many is in the result."""
+        the baselines'. A file may hold training examples: how many is in the result. `columns`
+        are its source and target, where they have other names than in the training file."""
         if data is None:
-            part = read_splits(self.task, self.facts, self.folder)
-            examples, name, notes = part.test, "test part", part.notes
+            sides = read_splits(self.task, self.facts, self.folder)
+            part, name = Part(sides.test, sides.notes, 0), "test part"
         else:
-            paths = _paths(data)
-            part = type(self.task).read_file(self.recipe, paths)
-            examples, name, notes = part.train, " ".join(map(str, paths)), part.notes
+            recipe = with_columns(self.recipe, columns)
+            part = type(self.task).read_file(recipe, _paths(data))
+            name = " ".join(map(str, _paths(data)))
         baselines = self.task.load_baselines(self.folder / "baseline")
-        return {**self._scored(examples, name, baselines, decoding), "notes": list(notes)}
+        scored = self._scored(part.examples, name, baselines, decoding)
+        return {**scored, "skipped_rows": part.skipped, "notes": list(part.notes)}
 
     def _scored(
         self, examples: list[Any], data: str, baselines: dict[str, Predictor], decoding: Tree
@@ -112,9 +122,10 @@ class Run:
             "examples": len(inputs),
             "too_long": sum(not task.fits(text) for text in inputs),  # counted as wrong
             "unknown_inputs": sum(bool(task.unknown(text)) for text in inputs),
-            "in_training": task.known(baselines, inputs),
+            "in_training": sum(task.known(baselines, inputs)),
             "scores": _plain(scores),
             "baseline": {"name": best, "scores": _plain(beside[best])},
+            "beats_baseline": task.better(scores, beside[best]),
             "baselines": [{"name": name, "scores": _plain(s)} for name, s in beside.items()],
         }
 
@@ -147,7 +158,7 @@ def finish(training: Training) -> Run:
         "memory": peak_memory(),
         "validation": training.progress.validation,
         "test": {k: v for k, v in scored.items() if k != "run"},  # no path: a run may move
-        "samples": _samples(run, splits.train, task.samples(splits.test)),
+        "samples": _samples(run, baselines, splits.test),
     }
     picture = run.look(facts["samples"][0]["input"])
     picture.only(name=picture.maps[-1].name).save(folder / "attention.png")  # the last to look
@@ -162,11 +173,15 @@ def finish(training: Training) -> Run:
     return run
 
 
-def _samples(run: Run, train: list[Any], inputs: list[str]) -> list[Tree]:
-    """Predictions to show, each with whether it was among the training inputs."""
-    known = set(run.task.inputs(train))
-    found = run.predictor().predict(inputs)
-    return [{**p.as_json(), "in_training": p.input in known} for p in found]
+def _samples(run: Run, baselines: dict[str, Predictor], test: list[Any]) -> list[Tree]:
+    """Predictions to show, each with what was wanted, where that is known, and with whether it
+    was among the training inputs."""
+    inputs, right = run.task.samples(test), run.task.answers(test)
+    found = zip(run.predictor().predict(inputs), run.task.known(baselines, inputs), strict=True)
+    return [
+        {**prediction.as_json(), "wanted": right.get(prediction.input, []), "in_training": known}
+        for prediction, known in found
+    ]
 
 
 def load(folder: str | Path, device: str = "auto") -> Run:
@@ -176,7 +191,7 @@ def load(folder: str | Path, device: str = "auto") -> Run:
 
 def train(
     task: str | Path | Recipe,
-    data: Data | None = None,
+    data: Data | Tree | None = None,
     *,
     columns: tuple[str, str] | None = None,
     budget: str | None = None,
@@ -187,7 +202,8 @@ def train(
 
     task      "translate", "pronounce", ...: settings are chosen from the data; or a recipe: a
               TOML file, the name of a shipped one, or a checked `Recipe`
-    data      one file, or two with matching lines; a recipe has its own
+    data      one file, or two with matching lines, or the whole section as a dict, as in
+              {"path": "train.tsv", "test": "test.tsv"}; a recipe has its own
     columns   names or numbers of the source and the target column; guessed by default
     budget    time to train, as in "90s" or "20m"
     out       run folder; runs/TASK by default, or the next free runs/TASK-2, ...
@@ -198,12 +214,10 @@ def train(
     if isinstance(task, Recipe):
         recipe, name = task, task.task
     else:
-        sets = [] if budget is None else [f"train.budget={budget}"]
-        if columns is not None:
-            settings = fill(
-                {"data": dict(zip(("source", "target"), columns, strict=True))}, settings
-            )
-        recipe, _ = make_recipe(task, _paths(data) if data else (), sets, settings)
+        tree = asked(columns, budget)
+        tree = fill(tree, {"data": dict(data)} if isinstance(data, Mapping) else {})
+        paths = () if data is None or isinstance(data, Mapping) else _paths(data)
+        recipe, _ = make_recipe(task, paths, tree=fill(tree, settings))
         name = Path(task).stem
     training = new_training(recipe, Path(out) if out else free_folder(Path("runs") / name))
     with locked(training.folder):
@@ -231,7 +245,13 @@ def _to_the_end(training: Training) -> Run:
 
 
 def _paths(data: Data) -> list[Path]:
-    return [Path(data)] if isinstance(data, str | Path) else [Path(path) for path in data]
+    paths = [data] if isinstance(data, str | Path) else list(data)
+    if not all(isinstance(path, str | Path) for path in paths):
+        raise ConfigError(
+            f"data: expected a file, or two with matching lines, found {str(data)[:60]}. "
+            "Write the pairs into a file first, as in source<TAB>target lines."
+        )
+    return [Path(path) for path in paths]
 
 
 def _plain(scores: Scores) -> Tree:

@@ -74,24 +74,46 @@ def _value(text: str) -> Any:
         return text
 
 
-def check(cls: type[S], tree: Tree, where: Path | str = "settings") -> S:
-    """Turn a tree into settings, or raise one ConfigError that lists every mistake."""
+def check(cls: type[S], tree: Tree, where: Path | str = "settings", given: Tree | None = None) -> S:
+    """Turn a tree into settings, or raise one ConfigError that lists every mistake. What is in
+    `given` was not read from the file `where`, so no line of it is blamed."""
     try:
         return cls.model_validate(tree)
     except ValidationError as error:
-        lines = [_explain(cls, e, where) for e in error.errors(include_url=False)]
-        raise ConfigError("\n".join(lines)) from error
+        raise _refusal(cls, error.errors(include_url=False), where, given or {}) from error
 
 
 def check_part(cls: type[Settings], tree: Tree, where: Path | str) -> None:
-    """Refuse what is wrong already in a tree that has still to be filled in."""
+    """Refuse what is wrong already in a tree that has still to be filled in. What is missing,
+    or does not fit together yet, is left to the last check."""
     try:
         cls.model_validate(tree)
     except ValidationError as error:
-        wrong = [e for e in error.errors(include_url=False) if e["type"] != "missing"]
+        found = error.errors(include_url=False)
+        wrong = [e for e in found if e["type"] != "missing" and not _of_section(cls, e)]
         if wrong:
-            lines = [_explain(cls, e, where) for e in wrong]
-            raise ConfigError("\n".join(lines)) from error
+            raise _refusal(cls, wrong, where, {}) from error
+
+
+def _of_section(cls: type[Settings], error: Any) -> bool:
+    """Is it a section's values that do not fit together?"""
+    keys = [str(key) for key in error["loc"]]
+    return error["type"] == "value_error" and _class_at(cls, keys) is not None
+
+
+def _refusal(
+    cls: type[Settings], errors: Sequence[Any], where: Path | str, given: Tree
+) -> ConfigError:
+    lines = [_explain(cls, e, "settings" if _is_in(given, e["loc"]) else where) for e in errors]
+    return ConfigError("\n".join(lines))
+
+
+def _is_in(tree: Any, keys: Sequence[Any]) -> bool:
+    for key in keys:
+        if not isinstance(tree, dict) or key not in tree:
+            return False
+        tree = tree[key]
+    return bool(keys)
 
 
 def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
@@ -100,12 +122,19 @@ def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
     name, parent = ".".join(keys), _class_at(cls, keys[:-1])
     if error["type"] == "extra_forbidden":
         known = parent.model_fields if parent else {}
-        return f'{place}there is no setting "{name}".{did_you_mean(keys[-1], known)}'
+        inside = [f"{section}.{keys[0]}" for section in known if _has(cls, section, keys[0])]
+        hint = f' Did you mean "{inside[0]}"?' if inside else did_you_mean(keys[-1], known)
+        return f'{place}there is no setting "{name}".{hint}'
     if error["type"] == "missing":
         return f'{place}the setting "{name}" is missing.'
     if error["type"] == "value_error":  # our own sentences, from the validators above
         return f"{place}{name + ': ' if name else ''}{error['ctx']['error']}"
     return f"{place}{name}: {error['msg'][0].lower()}{error['msg'][1:]}, found {error['input']!r}."
+
+
+def _has(cls: type[Settings], section: str, key: str) -> bool:
+    inner = _class_at(cls, [section])
+    return inner is not None and key in inner.model_fields
 
 
 def _class_at(cls: type[Settings] | None, keys: list[str]) -> type[Settings] | None:

@@ -60,7 +60,7 @@ def test_set_reaches_any_key_and_keeps_types(recipe):
     [
         ("width", "widht", r'r\.toml:7: there is no setting "model\.widht"\. Did you mean "width"'),
         ("steps = 5", "steps = 0", r"r\.toml:10: train\.steps: .*equal to 1, found 0"),
-        ("steps = 5", 'steps = "many"', r"train\.steps: .*valid integer.*found 'many'"),
+        ("steps = 5", 'steps = "many"', r"train\.steps: expected a number, found 'many'"),
         ("steps = 5", "", r"train: give either steps or budget"),
         ("steps = 5", 'budget = "soon"', r'budget "soon" is not a time: write it as 90s, 5m or'),
         ("heads = 2", "heads = 3", r"width \(16\) must be a multiple of heads \(3\): try width=15"),

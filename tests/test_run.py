@@ -108,10 +108,16 @@ def test_an_input_the_model_can_not_take_does_not_end_a_stream(tmp_path):
 def test_a_test_file_of_its_own_is_scored_and_never_trained_on(tmp_path):
     (tmp_path / "pairs.tsv").write_text(tsv())
     (tmp_path / "test.tsv").write_text("".join(f"{w}\t{w[::-1]}\n" for w in WORDS[::5]))
-    tree = {"data": {"path": str(tmp_path / "pairs.tsv"), "test": str(tmp_path / "test.tsv")}}
-    from regard.tasks.recipe import make_recipe
-
-    recipe, _ = make_recipe("transduce", tree={**tree, **TINY})
-    run = regard.train(recipe, out=tmp_path / "run")
+    data = {"path": str(tmp_path / "pairs.tsv"), "test": str(tmp_path / "test.tsv")}
+    run = regard.train("transduce", data, out=tmp_path / "run", **TINY)
     assert run.facts["data"]["overlapping"] == run.facts["data"]["test"] == len(WORDS[::5])
     assert run.facts["test"]["in_training"] == 0
+
+
+def test_another_file_may_call_its_columns_otherwise_and_skip_its_bad_rows(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("word\tbackwards\n" + tsv())
+    data = {"path": str(tmp_path / "pairs.tsv"), "bad_rows": "skip"}
+    run = regard.train("transduce", data, out=tmp_path / "run", **TINY)
+    (tmp_path / "more.csv").write_text("id,to,from\n1,cba,abc\n2,,xyz\n")
+    found = run.evaluate(tmp_path / "more.csv", columns=("from", "to"))
+    assert found["examples"] == 1 and found["skipped_rows"] == 1

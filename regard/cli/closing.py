@@ -1,11 +1,14 @@
 """What `train`, `resume` and `demo` share: carry a training out, then say what came of it."""
 
 import os
+import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.console import command, echo_json, say, watch
-from regard.names import SCORE_TITLES
+from regard.cli.console import columns, command, echo_json, say, watch
+from regard.names import REMARKS, SCORE_TITLES, compared, counted
+from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
     from regard.run import Run
@@ -17,9 +20,11 @@ def carry_out(training: "Training", *, as_json: bool) -> None:
     the person stopped it; what was trained is saved then."""
     from regard.run import finish
 
+    passes = training.steps / training.plan.steps_per_epoch
     say(
         f"{len(training.examples):,} examples, {training.steps:,} steps of up to "
-        f"{training.settings.batch_tokens:,} tokens; validation every {training.validate_every:,}."
+        f"{training.settings.batch_tokens:,} tokens ({passes:.1f} passes over the data); "
+        f"validation every {training.validate_every:,}."
     )
     if training.left_out:
         say(
@@ -49,7 +54,9 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     show_scores(facts["test"])
     print()
     show_samples(facts["samples"])
-    first = min((sample["input"] for sample in facts["samples"]), key=len)
+    first = one_line(min((sample["input"] for sample in facts["samples"]), key=len), 60)
+    if not facts["test"]["beats_baseline"]:
+        say("\nIt does not beat the baseline yet: give it more time (--budget) or more data.")
     say(f"\nIn {os.path.relpath(run.folder)}: the model, README.md, report.html, attention.html.")
     say("Try next:")
     say(f"  {command('predict', run.folder, first)}")
@@ -58,38 +65,41 @@ def show_result(run: "Run", *, as_json: bool) -> None:
 
 
 def show_samples(samples: list[dict[str, Any]]) -> None:
-    inputs, outputs = ([one_line(s[key], 60) for s in samples] for key in ("input", "output"))
-    width = max(map(len, inputs))
-    for sample, source, output in zip(samples, inputs, outputs, strict=True):
-        mark = "*" if sample["in_training"] else " "
-        print(f"{mark} {source:{width}}  {output}")
+    rows = [["", "input", "output", "wanted"], *map(_sample_row, samples)]
+    print("\n".join(columns(rows)))
     if any(sample["in_training"] for sample in samples):
         print("* was among the training inputs")
 
 
+def _sample_row(sample: dict[str, Any]) -> list[str]:
+    wanted = ["(this)"] if sample["output"] in sample["wanted"] else sample["wanted"]
+    texts = [one_line(text, 50) for text in (sample["input"], sample["output"], *wanted[:1])]
+    return ["*" if sample["in_training"] else " ", *texts, *[""] * (3 - len(texts))]
+
+
 def one_line(text: str, width: int) -> str:
-    """A text for a table: on one line, and shortened where it is long."""
-    text = " ".join(text.split())
+    """A text for a table: on one line, without control characters, and shortened."""
+    text = visible(" ".join(text.split()), blank=" ")
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def show_scores(test: dict[str, Any]) -> None:
     """The scores of `evaluate`, beside each baseline's, with their 95 % intervals."""
     print(f"{test['data']}, {test['examples']:,} inputs; 95 % bootstrap intervals")
-    rows = {"this model": test["scores"], **{b["name"]: b["scores"] for b in test["baselines"]}}
     for metric in test["scores"]:
         print(f"  {SCORE_TITLES.get(metric, metric)}")
-        for name, scores in rows.items():
-            if score := scores.get(metric):
-                interval = f"({score['low']:.2f} to {score['high']:.2f})"
-                print(f"    {score['value']:6.2f}  {interval:18}  {name}")
-    for key, meaning in REMARKS.items():
-        if test.get(key):
-            print(f"  {test[key]:,} inputs {meaning}")
+        for model in compared(test):
+            if score := model["scores"].get(metric):
+                between = f"({score['low']:.2f} to {score['high']:.2f})"
+                show_hanging(f"    {score['value']:6.2f}  {between:18}  ", model["name"])
+    for remark in counted(test, REMARKS):
+        show_hanging("  ", remark)
 
 
-REMARKS = {
-    "too_long": "are empty or too long: counted as wrong",
-    "unknown_inputs": "hold characters or words never met in training",
-    "in_training": "were among the training inputs: the scores flatter the model",
-}
+def show_hanging(start: str, text: str) -> None:
+    """`start`, and behind it the text, its further lines below the first where the terminal is
+    narrow. A pipe gets one line."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(start + text)
+    room = max(width - len(start), 20)
+    lines = textwrap.wrap(text, room, break_on_hyphens=False, break_long_words=False)
+    print(start + f"\n{' ' * len(start)}".join(lines))

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.names import SCORE_TITLES
+
 if TYPE_CHECKING:
     from regard.train.training import Event, Training
 
@@ -139,7 +141,7 @@ class LineView:
         progress, passed = training.progress, time.perf_counter() - self.began
         done = max(1, progress.step - self.first_step)
         left = passed / done * (training.steps - progress.step)
-        scores = [f"validation {k} {v:.3g}" for k, v in progress.validation.items()]
+        scores = [f"validation {k} {v:.3g}{_unit(k)}" for k, v in progress.validation.items()]
         return [
             f"loss {progress.mean_loss or 0:.3f}",
             *scores,
@@ -147,6 +149,10 @@ class LineView:
             f"{int(left // 60)}:{int(left % 60):02d} left",
             megabytes(peak_memory()),
         ]
+
+
+def _unit(score: str) -> str:
+    return " %" if SCORE_TITLES.get(score, "").endswith("%") else ""
 
 
 class BarView(LineView):

@@ -48,7 +48,6 @@ def shared(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @data.command()
 @shared
-@click.option("--limit", type=click.IntRange(1), help="Longest text for training, in characters.")
 @click.option("--validation", multiple=True, type=FilePath, help="Look for leaks into this file.")
 @click.option("--test", multiple=True, type=FilePath, help="The same; twice for parallel files.")
 def check(files: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
@@ -145,7 +144,7 @@ def _show_summary(found: "Summary") -> None:
     _print(table.name)
     header = " with a header" if table.header and table.format in ("tsv", "csv") else ""
     _print(f"{found.rows:,} rows{bad}; {table.format}{header}", "  ")
-    for line in (*map(str, found.encodings), *found.notes):
+    for line in (*map(str, found.files), *found.notes):
         _print(line, "  ")
     _show_table(_length_rows(found), right=(2, 3, 4, 5, 6))
     _show_table(_variety_rows(found), right=(1, 2))

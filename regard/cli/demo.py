@@ -32,9 +32,9 @@ def demo(budget: str, out: Path, as_json: bool) -> None:
     say("share of words, judged by the nearest of a word's pronunciations.\n")
     with quick_start():
         from regard.build import new_training
-        from regard.tasks.recipe import read_recipe
+        from regard.tasks.recipe import asked, make_recipe
 
-        recipe = read_recipe("demo", [f"train.budget={budget}"])
+        recipe, _ = make_recipe("demo", tree=asked(None, budget))
         if out.exists():
             move_aside(out)
         training = new_training(recipe, out)

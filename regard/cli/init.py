@@ -13,11 +13,21 @@ from regard.errors import ConfigError
 @click.command()
 @click.argument("task", shell_complete=complete_task)
 @click.argument("data", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--source", help="Column of the source: its name, or its number from 1.")
+@click.option("--target", help="Column of the target.")
+@click.option("--budget", help="Time for training: 90s, 20m, 1h30m  [default: 5m].")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change any setting.")
 @click.option("--out", type=click.Path(path_type=Path), help="File  [default: TASK.toml].")
 @click.option("--json", "as_json", is_flag=True, help="Print the settings; write no file.")
 def init(
-    task: str, data: tuple[Path, ...], sets: tuple[str, ...], out: Path | None, as_json: bool
+    task: str,
+    data: tuple[Path, ...],
+    source: str | None,
+    target: str | None,
+    budget: str | None,
+    sets: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Write a recipe for TASK: all settings, each with what it means.
 
@@ -26,17 +36,21 @@ def init(
 
     \b
     regard init translate
-    regard init translate pairs.tsv --set train.budget=20m --out small.toml
+    regard init translate pairs.tsv --budget 20m --out small.toml
     regard train small.toml
     """
     from regard.files import write_text
-    from regard.tasks.recipe import example_recipe, make_recipe, relative_to
+    from regard.tasks.recipe import asked, example_recipe, make_recipe, relative_to
     from regard.toml import written
 
     path = out or Path(f"{task}.toml")
     if path.exists() and not as_json:
         raise ConfigError(f"{path}: exists already. Name another file with --out.")
-    recipe, reasons = make_recipe(task, data, sets) if data else (example_recipe(task, sets), [])
+    tree = asked((source, target), budget)
+    if data:
+        recipe, reasons = make_recipe(task, data, sets, tree)
+    else:
+        recipe, reasons = example_recipe(task, sets, tree), []
     if as_json:
         echo_json(recipe.model_dump(mode="json"))
         return
@@ -45,4 +59,5 @@ def init(
     chosen = [line for what, why in reasons for line in wrap(f"{what}: {why}", 96)]
     comments = "".join(f"# {line}\n" for line in [f"regard train {path.name}", *chosen])
     write_text(path, f"{comments}\n{written(relative_to(recipe, path.parent))}")
-    say(f"Wrote {path}. Train it with:  {command('train', path)}")
+    first = "" if data else "Put your file into data.path, then train it with"
+    say(f"Wrote {path}. {first or 'Train it with'}:  {command('train', path)}")

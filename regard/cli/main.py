@@ -52,7 +52,7 @@ class Commands(click.Group):
 @click.group(cls=Commands)
 @click.version_option(package_name="regard")
 def regard() -> None:
-    """Train, look inside and serve attention models on your own text.
+    """Train, look inside and use attention models on your own text.
 
     \b
     regard demo                              five minutes, from nothing to a trained Transformer

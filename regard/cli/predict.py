@@ -15,6 +15,7 @@ from regard.errors import ConfigError
 
 if TYPE_CHECKING:
     from regard.names import Prediction
+    from regard.run import Run
 
 SAID = 5  # problems told one by one; after that they are only counted
 
@@ -22,7 +23,12 @@ SAID = 5  # problems told one by one; after that they are only counted
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.argument("inputs", nargs=-1)
-@click.option("--file", type=click.Path(path_type=Path), help="One input a line.")
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="One input a line; of a .tsv, .csv or .jsonl file, the cells of its source column.",
+)
+@click.option("--source", help="Column to read, where it is not called as in training.")
 @click.option("--n", type=int, help="Outputs for each input, on one line with tabs between.")
 @click.option("--beam", type=int, help="Sequences kept at each step; 1 is greedy.")
 @click.option("--length-penalty", type=float, help="For beams: 0 likes short, 1 long outputs.")
@@ -33,17 +39,24 @@ SAID = 5  # problems told one by one; after that they are only counted
 @click.option("--seed", type=int, help="For sampling: equal seeds give equal outputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def predict(
-    run: Path, inputs: tuple[str, ...], file: Path | None, as_json: bool, **decoding: float | None
+    run: Path,
+    inputs: tuple[str, ...],
+    file: Path | None,
+    source: str | None,
+    as_json: bool,
+    **decoding: float | None,
 ) -> None:
     """Answer INPUTS, or the lines of a file, or of standard input.
 
-    Every input is answered by one line, in order. An input that the model can not take is
-    answered by an empty line and a remark on standard error; the exit code is 2 then.
+    Every input is answered by one line, in order. An input that is too long for the model is
+    answered by an empty line and a remark on standard error; the exit code is 2 then. "score"
+    is the natural logarithm of the output's probability.
 
     \b
     regard predict runs/demo attention transformer
     regard predict runs/demo attention --n 3 --temperature 0.8 --seed 1
     regard predict runs/demo --file words.txt --beam 8 --json
+    regard predict runs/summarize --file mails.csv --source body
     cat words.txt | regard predict runs/demo > answers.txt
     """
     if inputs and file:
@@ -55,7 +68,7 @@ def predict(
     if inputs:
         predictions = opened.stream(inputs, **chosen)
     elif file:
-        predictions = opened.stream(_lines(file), **chosen)
+        predictions = opened.stream(_cells_or_lines(opened, file, source), **chosen)
     else:
         predictions = opened.stream_chunks(as_they_come(_lines(None), CHUNK), **chosen)
     told = Remarks()
@@ -72,6 +85,17 @@ def predict(
 def _one_line(output: str) -> str:
     """One input, one line: a line break inside an output would shift all that follow."""
     return output.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _cells_or_lines(run: "Run", file: Path, source: str | None) -> Iterator[str]:
+    from regard.data.inputs import is_table, read_column
+
+    if source is None and not is_table(file):
+        return _lines(file)
+    usual = getattr(getattr(run.recipe, "data", None), "source", None)
+    cells, note = read_column(file, source or usual, fallback=source is None)
+    say(note)
+    return cells
 
 
 def _lines(file: Path | None) -> Iterator[str]:

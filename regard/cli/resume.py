@@ -12,8 +12,11 @@ from regard.files import locked
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option(
+    "--finish", "only_finish", is_flag=True, help="Train no further: score what there is."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
-def resume(run: Path, as_json: bool) -> None:
+def resume(run: Path, only_finish: bool, as_json: bool) -> None:
     """Go on with RUN from its newest checkpoint.
 
     On the same machine, torch version and number of threads the result is byte-equal to a run
@@ -21,10 +24,11 @@ def resume(run: Path, as_json: bool) -> None:
 
     \b
     regard resume runs/demo
+    regard resume runs/demo --finish     # good enough: the best weights so far become the model
     """
     with locked(run):
         from regard.build import resume_training
-        from regard.run import Run, is_finished
+        from regard.run import Run, finish, is_finished
 
         if is_finished(run):
             say(f"{run} is finished already.")
@@ -32,5 +36,8 @@ def resume(run: Path, as_json: bool) -> None:
             return
         with quick_start():
             training = resume_training(run)
+        if only_finish:
+            show_result(finish(training), as_json=as_json)
+            return
         say(f"Going on with {run} from step {training.progress.step:,} of {training.steps:,}.")
         carry_out(training, as_json=as_json)

@@ -81,6 +81,8 @@ def read_tokenizer(run: Path, side: str | None) -> "Tokenizer":
     if not saved:
         raise RunError(f"{path}: holds no tokenizer. Was the folder copied whole?")
     chosen = side or ("source" if "source" in saved else next(iter(saved)))
+    if chosen == "target" and list(saved) == ["source"]:  # one for both sides
+        chosen = "source"
     if chosen not in saved:
         raise ConfigError(f'{path}: has no side "{chosen}".{did_you_mean(chosen, saved)}')
     return load_tokenizer(saved[chosen])

@@ -54,14 +54,13 @@ def train(
     regard train recipe.toml --out runs/mine --json > steps.jsonl
     """
     folder = out or free_folder(Path("runs") / Path(task).stem)
-    named = {"data.source": source, "data.target": target, "train.budget": budget}
-    asked = [f"{key}={_quoted(value)}" for key, value in named.items() if value is not None]
     with quick_start():
-        from regard.build import begin, draft
-        from regard.tasks.recipe import make_recipe
+        from regard.build import begin, draft, refuse_existing
+        from regard.tasks.recipe import asked, make_recipe
 
+        refuse_existing(folder)
         say(f"Reading {' and '.join(map(str, data)) or task} ...")
-        recipe, reasons = make_recipe(task, data, [*asked, *sets])
+        recipe, reasons = make_recipe(task, data, sets, asked((source, target), budget))
         ready = draft(recipe, folder, try_out=dry_run)
         explain(ready, reasons)
         if dry_run:
@@ -70,10 +69,6 @@ def train(
         training = begin(ready)
     with locked(folder):
         carry_out(training, as_json=as_json)
-
-
-def _quoted(value: str) -> str:
-    return f'"{value}"' if '"' not in value else f"'{value}'"  # text, also where it is digits
 
 
 def explain(ready: "Draft", reasons: list[tuple[str, str]]) -> None:
@@ -94,8 +89,7 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
     from regard.models.weights import count_parameters
 
     training, trial = ready.training, ready.trial
-    if trial is None:
-        return
+    assert trial is not None, "a dry run tries steps out"
     facts = {
         "parameters": count_parameters(training.network),
         "memory_bytes": trial.memory,

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from regard.data.cells import Cells
 from regard.data.encoding import inspect
-from regard.data.findings import LEVELS, Finding, Tally
+from regard.data.findings import LEVELS, Finding, Sightings
 from regard.data.overlap import Overlap
 from regard.data.pairs import PairTable, open_pairs
-from regard.data.summary import as_text, file_of_each_column
-from regard.data.table import Flaw, open_table
+from regard.data.summary import file_of_each_column
+from regard.data.table import Flaw, as_text, open_table
 from regard.errors import DataError
 
 T = TypeVar("T")
@@ -55,18 +55,17 @@ def audit(
     *,
     source: str | None = None,
     target: str | None = None,
-    limit: int | None = None,
     validation: Paths = (),
     test: Paths = (),
 ) -> Audit:
     """Check a table, or two parallel files, and whether validation or test files share its rows.
 
-    `limit` is the longest text, in characters, that training will take. A file that is not there
-    or has no columns is a DataError; whatever is wrong inside is a finding.
+    A file that is not there or has no columns is a DataError; whatever is wrong inside is a
+    finding.
     """
     checking = _Checking(paths, validation, test)
     try:
-        checking.read(source, target, limit)
+        checking.read(source, target)
     except DataError as error:
         if str(error) not in checking.said:  # else its first lines are not text: a finding
             raise
@@ -78,20 +77,20 @@ class _Checking:
 
     def __init__(self, *parts: Paths) -> None:
         self.parts = parts  # training, validation, test
-        encodings = [inspect(path) for part in parts for path in part]
-        self.said = {encoding.problem for encoding in encodings}
-        self.findings = [finding for encoding in encodings for finding in encoding.findings()]
+        files = [inspect(path) for part in parts for path in part]
+        self.said = {file.problem for file in files}
+        self.findings = [finding for file in files for finding in file.findings()]
         self.notes: tuple[str, ...] = ()
         self.flaws = _Flaws()
         self.stops: dict[str, None] = {}  # a set that keeps its order
         self.rows = 0
 
-    def read(self, source: str | None, target: str | None, limit: int | None) -> None:
+    def read(self, source: str | None, target: str | None) -> None:
         pairs = self._open(source, target)
         table = pairs[0].table if pairs else open_table(self.parts[0])
         self.notes = pairs[0].notes if pairs else table.notes
         chosen = (pairs[0].source, pairs[0].target) if pairs else ()
-        cells = Cells(table.columns, file_of_each_column(table), limit, chosen)
+        cells = Cells(table.columns, file_of_each_column(table), chosen)
         for row in self._readable(table.rows()):
             if not isinstance(row, Flaw):
                 cells.add(row.line, [as_text(cell) for cell in row.cells])
@@ -155,18 +154,18 @@ class _Flaws:
     """Rows that can not be used, by kind."""
 
     def __init__(self) -> None:
-        self.tallies = {kind: Tally() for kind in FLAWS}
+        self.seen = {kind: Sightings() for kind in FLAWS}
         self.first: dict[str, str] = {}
 
     def add(self, flaw: Flaw, path: Path) -> None:
-        self.tallies[flaw.kind].add(f"{path}:{flaw.line}")
+        self.seen[flaw.kind].add(f"{path}:{flaw.line}")
         self.first.setdefault(flaw.kind, flaw.problem)
 
     def findings(self) -> Iterator[Finding]:
         for kind, first in self.first.items():
-            tally = self.tallies[kind]
+            seen = self.seen[kind]
             note = f"training refuses, or leaves them out with --set data.bad_rows=skip: {first}"
-            yield Finding(FLAWS[kind], "problem", tally.count, tuple(tally.where), note)
+            yield Finding(FLAWS[kind], "problem", seen.count, tuple(seen.where), note)
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

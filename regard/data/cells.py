@@ -6,10 +6,11 @@ from pathlib import Path
 
 from regard.data.characters import KINDS, OddCharacters
 from regard.data.duplicates import Prints, repeats
-from regard.data.findings import FEW, Finding, Tally, found
+from regard.data.findings import FEW, Finding, Sightings, found
 from regard.data.summary import Lengths, Values
 
 OUTLIER, LONG = 20, 1000  # so many times the median, and so many characters, is too long
+LONGEST_CHOSEN = 512  # tokens: above it, training never chooses model.max_length by itself
 RAREST, LARGEST = 10, 0.9  # rows of the smallest class, share of the largest
 
 
@@ -18,18 +19,14 @@ class Cells:
     the source and the target, about whose pairs others can tell more, or nothing."""
 
     def __init__(
-        self,
-        columns: Sequence[str],
-        paths: Sequence[Path],
-        limit: int | None = None,
-        chosen: Collection[int] = (),
+        self, columns: Sequence[str], paths: Sequence[Path], chosen: Collection[int] = ()
     ) -> None:
-        self.columns, self.paths, self.limit, self.chosen = columns, paths, limit, chosen
+        self.columns, self.paths, self.chosen = columns, paths, chosen
         self.lengths = [Lengths() for _ in columns]
         self.values = [Values(name) for name in columns]
         self.odd = OddCharacters()
-        self.too_long, self.edges = Tally(), Tally()
-        self.empty = [Tally() for _ in columns]
+        self.edges = Sightings()
+        self.empty = [Sightings() for _ in columns]
         self.rows, self.lines = Prints(), array("I")
 
     def add(self, line: int, cells: Sequence[str]) -> None:
@@ -44,8 +41,6 @@ class Cells:
                 self.empty[column].add(f"{self.paths[column]}:{line}")
             elif text != text.strip():
                 self.edges.add(f"{self.paths[column]}:{line}")
-            if self.limit is not None and len(text) > self.limit:
-                self.too_long.add(f"{self.paths[column]}:{line}")
 
     def is_label(self, column: int) -> bool:
         return self.values[column].labels() is not None
@@ -54,10 +49,8 @@ class Cells:
         if not self.chosen:
             again = repeats(self.rows.hashes())
             where = [f"{self.paths[0]}:{self.lines[row]}" for row in again[:FEW]]
-            yield found("duplicate rows", "note", len(again), where, "kept, and count twice")
-        if self.limit is not None:
-            note = f"texts of more than {self.limit:,} characters: left out of training"
-            yield found("too long", "note", self.too_long.count, self.too_long.where, note)
+            note = "kept, and count twice in training"
+            yield found("duplicate rows", "note", len(again), where, note)
         yield self._outliers()
         yield self._empty()
         note = "kept; to a character or subword model they are part of the text"
@@ -78,7 +71,11 @@ class Cells:
                 number += above
                 where += [f"{self.paths[column]}:{n}" for size, n in lengths.top if size > limit]
                 examples.append(f"{self.columns[column]} {lengths.longest:,} (median {median:,})")
-        note = f"longest in characters: {', '.join(examples)}; kept, and cost memory and time"
+        note = (
+            f"longest in characters: {', '.join(examples)}; training leaves out, never cuts, texts "
+            f"of more than model.max_length tokens ({LONGEST_CHOSEN} at most where it is chosen), "
+            "and says how many"
+        )
         return found("outliers in length", "note", number, where, note)
 
     def _empty(self) -> Finding:

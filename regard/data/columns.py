@@ -6,10 +6,9 @@ from itertools import islice
 
 from regard.data.formats import Flaw, short
 from regard.data.headers import LANGUAGES
-from regard.data.table import Table
+from regard.data.sniff import SAMPLE_ROWS
+from regard.data.table import Table, as_text
 from regard.errors import DataError, did_you_mean
-
-SAMPLE_ROWS = 200
 
 # What people call a source and its target; where several are there, the first counts.
 PAIRS = tuple(
@@ -42,10 +41,10 @@ def choose_columns(
     """
     wanted = [name for name in (source, target) if name is not None]
     if fallback and not table.header and len(table.columns) == 2:
-        if missing := [name for name in wanted if not _places(table, name)]:
+        if missing := [name for name in wanted if not column_places(table, name)]:
             note = f"{table.name} has no column {' or '.join(missing)}: its first is the source"
             return 0, 1, (f"{note} and its second the target.",)
-    named = [None if name is None else _place(table, name) for name in (source, target)]
+    named = [None if name is None else column_place(table, name) for name in (source, target)]
     if named[0] is not None and named[0] == named[1]:
         raise DataError(
             f'{table.name}: "{source}" and "{target}" are one column. Name another for one of them.'
@@ -59,8 +58,8 @@ def choose_columns(
 # Named
 
 
-def _place(table: Table, name: str) -> int:
-    places = _places(table, name)
+def column_place(table: Table, name: str) -> int:
+    places = column_places(table, name)
     if len(places) == 1:
         return places[0]
     if places:
@@ -74,7 +73,7 @@ def _place(table: Table, name: str) -> int:
     )
 
 
-def _places(table: Table, name: str) -> list[int]:
+def column_places(table: Table, name: str) -> list[int]:
     """Columns of exactly this name, else of this name in other capitals, else of this number."""
     folded = [column.casefold() for column in table.columns]
     numbers = [str(number) for number in range(1, len(folded) + 1)]
@@ -150,8 +149,7 @@ def _is_no_text(values: Sequence[str]) -> bool:
 
 def _samples(table: Table) -> list[list[str]]:
     rows = islice((row for row in table.rows() if not isinstance(row, Flaw)), SAMPLE_ROWS)
-    texts = ((cell if isinstance(cell, str) else " ".join(cell) for cell in r.cells) for r in rows)
-    return [list(row) for row in texts]
+    return [[as_text(cell) for cell in row.cells] for row in rows]
 
 
 # Said

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]  # (N,): equal where the texts are
 Rows = NDArray[np.int64]  # row numbers, ascending
-Mask = NDArray[np.bool_]  # (N,): some of the rows
+Marks = NDArray[np.bool_]  # (N,): True for some of the rows
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: mixes well
 PUNCTUATION = ".,;:!?¡¿…'\"‘’“”„«»‹›()[]-–—。、，！？"
@@ -35,23 +35,23 @@ class Prints:
         return np.frombuffer(self._digests, dtype=np.uint64)
 
 
-def fold(text: str) -> str:
+def even_out(text: str) -> str:
     """Without what people seldom mean: capitals, blanks, ways to write an accent.
 
-    >>> fold("  Cafe\\u0301  AU lait ") == fold("café au lait")
+    >>> even_out("  Cafe\\u0301  AU lait ") == even_out("café au lait")
     True
     """
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
-def loosen(folded: str) -> str:
-    """A folded text without the punctuation around its words, unless there is nothing else.
+def loosen(evened: str) -> str:
+    """An evened text without the punctuation around its words, unless there is nothing else.
 
     >>> loosen("(go on, don't stop: 1.5)"), loosen("?!")
     ("go on don't stop 1.5", '?!')
     """
-    words = (word.strip(PUNCTUATION) for word in folded.split())
-    return " ".join(filter(None, words)) or folded
+    words = (word.strip(PUNCTUATION) for word in evened.split())
+    return " ".join(filter(None, words)) or evened
 
 
 def both(first: Hashes, second: Hashes) -> Hashes:
@@ -90,7 +90,7 @@ def varied(hashes: Hashes, finer: Hashes) -> Rows:
     return np.setdiff1d(rows, rows[repeats(hashes[rows])])
 
 
-def crossing(hashes: Hashes, here: Mask, there: Mask) -> Rows:
+def crossing(hashes: Hashes, here: Marks, there: Marks) -> Rows:
     """Rows marked in `here` whose text is also in a row marked in `there`.
 
     >>> test = np.array([False, False, True, True])
@@ -100,7 +100,7 @@ def crossing(hashes: Hashes, here: Mask, there: Mask) -> Rows:
     return np.flatnonzero(here)[_among(hashes[here], np.sort(hashes[there]))]
 
 
-def _among(hashes: Hashes, known: Hashes) -> Mask:
+def _among(hashes: Hashes, known: Hashes) -> Marks:
     """Which are in `known`, which is sorted."""
     place = np.searchsorted(known, hashes)
     inside = place < len(known)

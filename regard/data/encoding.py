@@ -9,17 +9,17 @@ from regard.data.findings import FEW, Finding, found
 from regard.data.lines import (
     BOM,
     PACKED,
-    decoded_blocks,
     first_bytes,
     read_lines,
     told_plainly,
     unpacked_file,
+    whole_lines,
 )
 from regard.errors import DataError
 
 
 @dataclass(frozen=True)
-class Encoding:
+class FileFacts:
     path: Path
     packed: str
     """gz, xz, zst, or nothing."""
@@ -56,7 +56,7 @@ class Encoding:
         yield found("mixed line ends", "note", mixed, [str(self.path)], note)
 
 
-def inspect(path: Path) -> Encoding:
+def inspect(path: Path) -> FileFacts:
     """Read the file once, as bytes. A missing file or a broken archive is a DataError."""
     ends: Counter[str] = Counter()
     lines = broken = 0
@@ -64,14 +64,14 @@ def inspect(path: Path) -> Encoding:
     with told_plainly(path), unpacked_file(path) as file:
         begin = first_bytes(file)
         marked = begin.startswith(BOM)
-        for block in decoded_blocks(file, begin.removeprefix(BOM)):
+        for block in whole_lines(file, begin.removeprefix(BOM)):
             if not _is_text(block):
                 wrong = [n for n, line in enumerate(block.splitlines(), 1) if not _is_text(line)]
                 broken += len(wrong)
                 broken_lines += [lines + n for n in wrong[:FEW]]
             ends += _ends(block)
             lines += len(block.splitlines())
-    return Encoding(
+    return FileFacts(
         path,
         packed=_packing(path),
         marked=marked,

@@ -31,7 +31,7 @@ def found(name: str, level: Level, count: int, where: Sequence[str], note: str) 
 
 
 @dataclass
-class Tally:
+class Sightings:
     """How often, and the first few places."""
 
     count: int = 0

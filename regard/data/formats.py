@@ -1,4 +1,5 @@
-"""How the rows of a table are written down: TSV, CSV, JSON Lines, or two files side by side.
+"""How the rows of a table are written down: TSV, CSV, or two files side by side.
+(JSON has json_lines.py.)
 
 Each reader yields (line, cells) in order and exactly as typed, and a `Flaw` in the place of every
 row that can not be used: who reads decides whether to stop there. Blank lines are skipped.
@@ -6,7 +7,6 @@ row that can not be used: who reads decides whether to stop there. Blank lines a
 """
 
 import csv
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,6 @@ Pick = Callable[[Sequence[Any]], tuple[Any, ...]]
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 QUOTED = r'"(?:[^"]++|"")*+"'
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half of a character, as JSON may write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,72 +148,6 @@ def _bad_quote(row: list[Line], delimiter: str) -> tuple[int, Flaw]:
         "to the text, put quotes around the whole text and write this one twice."
     )
     return wrong, Flaw(row[wrong][0], "quotes", problem)
-
-
-# JSON Lines
-
-
-class Number(str):
-    """A number as it was written, so that 1.50 stays 1.50."""
-
-
-DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number)
-
-
-def read_jsonl(path: Path, keys: Sequence[str]) -> Iterator[Found]:
-    """The values of these keys, one object a line; "" where a key is missing or null."""
-    for number, line in read_lines(path):
-        if line.strip():
-            values = parse_object(number, line)
-            yield values if isinstance(values, Flaw) else _json_row(number, line, values, keys)
-
-
-def parse_object(number: int, line: str) -> dict[str, Any] | Flaw:
-    try:
-        found = DECODER.decode(line)
-    except json.JSONDecodeError as error:
-        around = short(line[max(0, error.pos - 30) : error.pos + 30])
-        problem = f"not JSON at column {error.colno}: {error.msg.lower()}, around {around}."
-    except RecursionError:
-        problem = f"too many lists or objects inside each other in {short(line)}."
-    else:
-        if isinstance(found, dict):
-            return found
-        problem = f"expected a JSON object, found {short(line)}."
-    return Flaw(number, "json", problem + ' Write {"source": "...", "target": "..."} on each line.')
-
-
-def _json_row(number: int, line: str, values: dict[str, Any], keys: Sequence[str]) -> Found:
-    cells = tuple([as_cell(values.get(key)) for key in keys])
-    if None in cells:
-        key = keys[cells.index(None)]
-        kind = "an object" if isinstance(values[key], dict) else "a list of more than texts"
-        problem = f'"{key}" is {kind} in {short(line)}. Make it a text, or a list of texts.'
-        return Flaw(number, "type", problem)
-    if SURROGATE.search(line) and _has_half_characters(cells):
-        problem = f"half of a character, such as \\ud83d without its other half, in {short(line)}."
-        return Flaw(number, "json", problem + " Write the whole character, or remove it.")
-    return number, cells
-
-
-def as_cell(value: Any) -> Cell | None:
-    """A JSON value as a text or a list of texts, or None if it is neither."""
-    if type(value) is str or type(value) is list and all(type(item) is str for item in value):
-        return value
-    if isinstance(value, Number):
-        return str(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else None
-
-
-def _has_half_characters(cells: Sequence[Any]) -> bool:
-    texts = ("".join(cell) for cell in cells)
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 # Two files side by side

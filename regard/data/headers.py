@@ -5,15 +5,17 @@ from collections.abc import Collection, Sequence
 
 NAMES = frozenset(
     """
-    abstract answer answers article body category class comment completion content context date
+    abstract address answer answers article body category class comment completion content context
+    date department dept
     definition description dialogue document email example gloss grapheme graphemes headline
     highlights id idx index input instruction ipa label lang language lemma licence license link
-    message meaning name note original output paragraph passage phoneme phonemes phones phrase
+    mail message meaning name note original output paragraph passage phoneme phonemes phones phrase
     prompt pronunciation pronunciations query question reference reply response score sentence
     sentiment source speaker spelling split src subject summary target text tgt title token tokens
     topic translation trg url utterance word
     """.split()
 )
+PARTS = frozenset("first full last no nr number of the".split())  # of names, never alone
 LANGUAGES = frozenset(
     """
     afrikaans albanian arabic armenian basque bengali bulgarian catalan chinese croatian czech
@@ -65,9 +67,13 @@ def _above_numbers(cell: str, column: Sequence[str]) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """Whether people call columns so; of source_text or translation.en, a part is enough."""
+    """Whether people call columns so; of source_text or translation.en, a part is enough, of
+    words between blanks, as in "Full name", all must be known."""
     known = NAMES | LANGUAGES
-    parts = re.split(r"[_.]", name.strip().casefold())
+    words = name.strip().casefold().replace("e-mail", "email").split()
+    if len(words) > 1:
+        return all(word.strip(".") in known | PARTS for word in words)
+    parts = re.split(r"[_.]", words[0] if words else "")
     return parts[0] in known if len(parts) == 1 else all(parts) and not known.isdisjoint(parts)
 
 

@@ -57,7 +57,7 @@ def _batches(path: Path) -> Iterator[tuple[int, list[str]]]:
     with told_plainly(path), unpacked_file(path) as file:
         begin = first_bytes(file)
         offset = len(BOM) if begin.startswith(BOM) else 0
-        for block in decoded_blocks(file, begin[offset:]):
+        for block in whole_lines(file, begin[offset:]):
             lines = _decoded(block)
             if lines is None:
                 yield from _up_to_the_wrong_one(path, block, number, offset, begin)
@@ -75,8 +75,8 @@ def first_bytes(file: BufferedIOBase) -> bytes:
     return begin
 
 
-def decoded_blocks(file: BufferedIOBase, begin: bytes) -> Iterator[bytes]:
-    """The file cut after line ends, wherever the chunks that were read end."""
+def whole_lines(file: BufferedIOBase, begin: bytes) -> Iterator[bytes]:
+    """The bytes of the file in blocks that end where a line does, wherever a chunk ended."""
     pieces: list[bytes] = []  # of a line that has not ended yet, joined only once
     # read1 gives what there is; read would wait until a pipe fills the chunk.
     for chunk in chain([begin], iter(partial(file.read1, CHUNK), b"")):

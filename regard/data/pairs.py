@@ -7,7 +7,7 @@ from pathlib import Path
 
 from regard.data.columns import choose_columns
 from regard.data.formats import Cell, short
-from regard.data.table import Flaw, Table, open_table
+from regard.data.table import Flaw, Table, as_text, open_table
 from regard.errors import DataError
 
 
@@ -81,7 +81,7 @@ def open_pairs(
 
 def _lists(line: int, source: Cell, target: Cell) -> Iterator[tuple[int, Pair] | Flaw]:
     """The pairs of a row in which a cell is a list or empty."""
-    source = source if isinstance(source, str) else " ".join(source)
+    source = as_text(source)
     targets = [target] if isinstance(target, str) else target
     if source.strip() and targets and all(map(str.strip, targets)):
         yield from ((line, Pair(source, target)) for target in targets)

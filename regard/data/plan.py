@@ -11,10 +11,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Lengths = NDArray[np.int64]  # (examples, sides): tokens on each side, as source and target
+TokenCounts = NDArray[np.int64]  # (examples, sides): tokens on each side, as source and target
 
 
-def plan(lengths: Lengths, tokens: int, seed: int, epoch: int) -> list[list[int]]:
+def plan(lengths: TokenCounts, tokens: int, seed: int, epoch: int) -> list[list[int]]:
     """The batches of one epoch, as lists of example numbers.
 
     A batch holds at most `tokens` tokens, padding included; an example longer than that is a
@@ -30,7 +30,7 @@ def plan(lengths: Lengths, tokens: int, seed: int, epoch: int) -> list[list[int]
     return [batches[i] for i in random.permutation(len(batches))]
 
 
-def cut(rows: Sequence[int], lengths: Lengths, tokens: int) -> list[list[int]]:
+def cut(rows: Sequence[int], lengths: TokenCounts, tokens: int) -> list[list[int]]:
     """Cut sorted rows into batches: as many rows as fit when each is padded to the longest."""
     batches: list[list[int]] = []
     longest: list[int] = []

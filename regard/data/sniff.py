@@ -15,8 +15,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from regard.data.formats import DELIMITERS, Flaw, Line, as_cell, parse_object, read_csv, short
+from regard.data.formats import DELIMITERS, Flaw, Line, read_csv, short
 from regard.data.headers import is_header
+from regard.data.json_lines import as_cell, parse_object
 from regard.data.lines import PACKED, read_raw_lines
 from regard.errors import DataError
 

@@ -14,6 +14,12 @@ from typing import Any, Generic, TypeVar
 from regard.errors import ConfigError, DataError
 
 T = TypeVar("T")
+Shares = tuple[float, float, float]
+
+# From so many examples on, the largest number first.
+SHARES: dict[int, Shares] = {2000: (90, 5, 5), 100: (80, 10, 10), 0: (60, 20, 20)}
+SECRET = sha256().digest()  # of the hash; with another one, every example would change its side
+ONE_PERCENT = 2**64 / 100
 
 
 @dataclass(frozen=True)
@@ -26,49 +32,51 @@ class Splits(Generic[T]):
     skipped: int = 0
     """Rows that could not be used and were left out, as asked."""
     overlapping: int = 0
-    """Training examples left out because a validation or test file holds them too."""
+    """Examples left out of one side because the file of another holds them too."""
 
 
-def split(
-    examples: Iterable[T],
-    key: Callable[[T], str],
-    shares: tuple[float, float, float],
-    salt: str = "",
-) -> Splits[T]:
+def default_shares(examples: int) -> Shares:
+    """Percent for train, validation and test where nobody says how much. A small file holds out
+    more of itself, or there would be too little to judge by.
+
+    >>> default_shares(100_000), default_shares(150), default_shares(20)
+    ((90, 5, 5), (80, 10, 10), (60, 20, 20))
+    """
+    return next(shares for least, shares in SHARES.items() if examples >= least)
+
+
+def split(examples: Iterable[T], key: Callable[[T], str], shares: Shares) -> Splits[T]:
     """Divide examples by key into train, validation and test shares, given in percent.
 
-    Order is kept on each side. Another `salt` gives another division.
+    Order is kept on each side.
 
     >>> sides = split(map(str, range(1000)), key=str, shares=(80, 10, 10))
     >>> len(sides.train) + len(sides.validation) + len(sides.test)
     1000
     """
     _check_shares(shares)
-    side_of = side_finder(shares, salt)
     sides = Splits[T]([], [], [])
     lists = (sides.train, sides.validation, sides.test)
     for example in examples:
-        lists[side_of(key(example))].append(example)
+        lists[side_of(place_of(key(example)), shares)].append(example)
     _check_sides(sides, key, shares)
     return sides
 
 
-def side_finder(shares: tuple[float, float, float], salt: str) -> Callable[[str], int]:
-    """A function from key to side: 0 train, 1 validation, 2 test."""
+def place_of(key: str) -> float:
+    """Where the hash of a key falls, from 0 to 100 percent: the same for ever."""
+    digest = blake2b(_utf8(key), digest_size=8, key=SECRET).digest()
+    return int.from_bytes(digest, "big") / ONE_PERCENT
+
+
+def side_of(place: float, shares: Shares) -> int:
+    """0 train, 1 validation, 2 test. Train comes last: it takes what rounding leaves, so a share
+    of 0 is never given anything."""
     _, validation, test = shares
-    secret = sha256(_utf8(salt)).digest()
-    one_percent = 2**64 / 100
-
-    def side_of(key: str) -> int:
-        digest = blake2b(_utf8(key), digest_size=8, key=secret).digest()
-        percent = int.from_bytes(digest, "big") / one_percent
-        # Train comes last: it takes what rounding leaves, so a share of 0 is never given anything.
-        return 2 if percent < test else 1 if percent < test + validation else 0
-
-    return side_of
+    return 2 if place < test else 1 if place < test + validation else 0
 
 
-def _check_shares(shares: tuple[float, float, float]) -> None:
+def _check_shares(shares: Shares) -> None:
     if len(shares) != 3 or not all(isfinite(share) and share >= 0 for share in shares):
         problem = "should be three numbers, none below 0"
     elif not isclose(sum(shares), 100):
@@ -87,9 +95,7 @@ def _row(shares: tuple[float, ...]) -> str:
     return ", ".join(f"{share:g}" for share in shares)
 
 
-def _check_sides(
-    sides: Splits[T], key: Callable[[T], str], shares: tuple[float, float, float]
-) -> None:
+def _check_sides(sides: Splits[T], key: Callable[[T], str], shares: Shares) -> None:
     """A side that was promised something must not be empty."""
     for name, share in zip(("train", "validation", "test"), shares, strict=True):
         if share and not getattr(sides, name):

@@ -13,22 +13,16 @@ from typing import Any
 
 from regard.data.characters import scripts
 from regard.data.duplicates import Prints, distinct
-from regard.data.encoding import Encoding, inspect
+from regard.data.encoding import FileFacts, inspect
 from regard.data.findings import FEW
-from regard.data.formats import Cell
 from regard.data.pairs import open_pairs
-from regard.data.table import Flaw, Table, open_table
+from regard.data.table import Flaw, Table, as_text, open_table
 from regard.errors import DataError
 
 MOST_LABELS, LABEL_SHARE = 50, 0.05  # a column with so few different values holds labels
 MOST_COUNTED, LONGEST_LABEL = 1000, 100
 LABEL_NAMES = {"label", "labels", "class", "category", "topic", "intent", "sentiment", "tag"}
 SHOWN, EXAMPLE = 2, 200  # examples of each column, and the characters of one
-
-
-def as_text(cell: Cell) -> str:
-    """A cell as one text: the parts of a list are joined as in a source."""
-    return cell if isinstance(cell, str) else " ".join(cell)
 
 
 def file_of_each_column(table: Table) -> list[Path]:
@@ -157,7 +151,7 @@ class Column:
 @dataclass(frozen=True)
 class Summary:
     table: Table
-    encodings: tuple[Encoding, ...]
+    files: tuple[FileFacts, ...]
     columns: tuple[Column, ...]
     chosen: dict[int, str]
     """Which columns training would take, as in {0: "source", 1: "target"}; none if unknown."""
@@ -172,7 +166,7 @@ class Summary:
             "bad_rows": self.bad_rows,
             "format": self.table.format,
             "header": self.table.header,
-            "encoding": [str(encoding) for encoding in self.encodings],
+            "encoding": [str(file) for file in self.files],
             "notes": list(self.notes),
             "columns": [
                 {**column.as_json(), "role": self.chosen.get(place)}
@@ -196,8 +190,8 @@ def summarize(
         rows += 1
         for column, cell in zip(columns, row.cells, strict=True):
             column.add(as_text(cell), row.line)
-    encodings = tuple(inspect(path) for path in paths)
-    return Summary(table, encodings, columns, chosen, notes, rows, bad)
+    files = tuple(inspect(path) for path in paths)
+    return Summary(table, files, columns, chosen, notes, rows, bad)
 
 
 def _open(

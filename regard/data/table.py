@@ -17,12 +17,12 @@ from regard.data.formats import (
     Found,
     Pick,
     read_csv,
-    read_jsonl,
     read_parallel,
     read_tsv,
     short,
 )
 from regard.data.headers import header_note, is_header
+from regard.data.json_lines import read_jsonl
 from regard.data.lines import read_raw_lines
 from regard.data.sniff import (
     TABLES,
@@ -36,7 +36,7 @@ from regard.data.sniff import (
 )
 from regard.errors import DataError
 
-__all__ = ["Flaw", "Row", "Table", "open_table"]
+__all__ = ["Flaw", "Row", "Table", "as_text", "open_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ class Row:
     """Where the row begins."""
     cells: tuple[Cell, ...]
     """Texts as typed; a JSON list of texts stays a list."""
+
+
+def as_text(cell: Cell) -> str:
+    """A cell as one text: the parts of a list are joined by blanks."""
+    return cell if isinstance(cell, str) else " ".join(cell)
 
 
 @dataclass(frozen=True)

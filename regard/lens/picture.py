@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from regard.errors import ConfigError, ShapeError, TrainingError, did_you_mean
+from regard.text import tokenizer
 
 Weights = npt.NDArray[np.floating[Any]]
 
@@ -166,19 +167,10 @@ def _require(maps: tuple[AttentionMap, ...], what: str, number: int, there: Iter
 
 
 def visible(text: str, *, blank: str = "␣") -> str:
-    """`text` with a stand-in for whatever would be invisible, or drive a terminal or the bidi
-    algorithm: controls, escapes, overrides, odd blanks, lone surrogates, a stray accent.
+    """`text` with a sign for whatever would not be seen; a stray accent gets a ring to stand on.
 
     >>> visible("a b\\n"), visible("\\x1b[31m"), visible("\\u202e")
     ('a␣b↵', '[U+001B][31m', '[U+202E]')
     """
     stray = text and unicodedata.category(text[0]) in ("Mn", "Me")  # an accent with no letter
-    return ("◌" if stray else "") + "".join(_stand_in(c, blank) for c in text)
-
-
-def _stand_in(character: str, blank: str) -> str:
-    if character in " \n\t":
-        return {" ": blank, "\n": "↵", "\t": "⇥"}[character]
-    if unicodedata.category(character)[0] in "CZ":  # controls, formats, surrogates; other blanks
-        return f"[U+{ord(character):04X}]"
-    return character
+    return ("◌" if stray else "") + tokenizer.visible(text, blank=blank, stand_in=tokenizer.symbol)

@@ -8,29 +8,25 @@ the tables of recipe.toml. What is said is decided here, how it looks in static/
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from pathlib import PurePath
 from statistics import median
 from typing import Any
 
+from regard.config import Tree
 from regard.lens.page import safe_page
 from regard.lens.picture import visible
 from regard.metrics import LOWER_IS_BETTER
-from regard.names import SCORE_TITLES
-
-Tree = dict[str, Any]
+from regard.names import (
+    LEFT_OUT,
+    REMARKS,
+    SCORE_TITLES,
+    compared,
+    counted,
+    interval,
+    without_folders,
+    written,
+)
 
 SMOOTHING = 50  # a point is smoothed over this part of all points on each side: 1/50
-FILES = ("path", "validation", "test")  # settings of the data section that name files
-REMARKS = {
-    "too_long": "are empty or too long: counted as wrong",
-    "unknown_inputs": "hold pieces that the model has never met",
-    "in_training": "were among the training inputs",
-}
-LEFT_OUT = {
-    "left_out_of_training": "left out: empty or too long",
-    "overlapping": "left out: held out elsewhere too",
-    "skipped_rows": "left out: broken rows",
-}
 COMMAND = "regard train recipe.toml --out ../again"
 
 
@@ -42,9 +38,7 @@ def report_page(name: str, facts: Tree, log: Sequence[Tree], recipe: Tree) -> st
         "sentence": sentence(facts),
         "scored": f"On {test['examples']:,} inputs of the {test['data']}, with 95 % intervals.",
         "scores": [_metric(metric, test) for metric in test["scores"]],
-        "remarks": [
-            f"{test[key]:,} inputs {what}." for key, what in REMARKS.items() if test.get(key)
-        ],
+        "remarks": [f"{remark}." for remark in counted(test, REMARKS)],
         "charts": [chart for chart in _charts(log, recipe) if chart["lines"]],
         "kept": _kept(facts, log),
         "samples": facts["samples"],
@@ -58,10 +52,10 @@ def report_page(name: str, facts: Tree, log: Sequence[Tree], recipe: Tree) -> st
 
 def summary_html(name: str, facts: Tree) -> str:
     """The scores and the main facts as a fragment for a notebook: no script, all text escaped."""
-    models = _models(facts["test"])
+    models = compared(facts["test"])
     metrics = [_metric(metric, facts["test"]) for metric in facts["test"]["scores"]]
     head = _row("th", ["95 % interval", *(model["name"] for model in models)])
-    rows = (_row("td", [m["title"], *(_interval(row) for row in m["rows"])]) for m in metrics)
+    rows = (_row("td", [m["title"], *(interval(row) for row in m["rows"])]) for m in metrics)
     return (
         f"<div><p><b>{_safe(name)}</b>: {_safe(sentence(facts))}</p>"
         f'<table style="border-collapse:collapse">{head}{"".join(rows)}</table></div>'
@@ -79,15 +73,9 @@ def sentence(facts: Tree) -> str:
 # Scores
 
 
-def _models(test: Tree) -> list[Tree]:
-    """The model and every baseline: {"name", "scores"}. Older runs have one baseline."""
-    baselines = test.get("baselines") or [test["baseline"]]
-    return [{"name": "this model", "scores": test["scores"]}, *baselines]
-
-
 def _metric(name: str, test: Tree) -> Tree:
     """One metric of every model; None where a model does not have it, or it is no number."""
-    models = [(model["name"], model["scores"].get(name, {})) for model in _models(test)]
+    models = [(model["name"], model["scores"].get(name, {})) for model in compared(test)]
     known = "higher is better" if name in SCORE_TITLES else ""
     return {
         "title": SCORE_TITLES.get(name, name),
@@ -175,10 +163,8 @@ def _data_rows(data: Tree, settings: Tree) -> Iterator[list[str]]:
     for side, title in (("train", "training"), ("validation", "validation"), ("test", "test")):
         yield [f"{title} examples", f"{data[side]:,}"]
     yield ["split", f"{_shares(settings)}{data['split_rule']}"]
-    for key, title in LEFT_OUT.items():
-        if key in data:
-            yield [title, f"{data[key]:,}"]
-    yield from (["guessed", note] for note in data.get("notes", ()))
+    yield ["left out", "; ".join(counted(data, LEFT_OUT)) or "nothing"]
+    yield from (["guessed", note] for note in data["notes"])
     yield ["SHA-256", data["sha256"]]
 
 
@@ -198,36 +184,16 @@ def _settings(recipe: Tree) -> Iterator[Tree]:
 
 
 def _section(title: str, section: Tree) -> Iterator[list[str]]:
-    """What is set. Files show their names only: a report may travel, their folders do not."""
-    for key, value in section.items():
-        if value is not None and title == "data" and key in FILES:
-            value = [PurePath(path).name for path in ([value] if isinstance(value, str) else value)]
-        if value is not None:
-            yield [key, _shown(value)]
+    found = without_folders(section) if title == "data" else section
+    yield from ([key, written(value)] for key, value in found.items() if value is not None)
 
 
 def _made_with(facts: Tree) -> Iterator[list[str]]:
-    yield from ([key, _shown(value)] for key, value in facts["environment"].items())
-    if "memory" in facts:
-        yield ["memory at most", f"{facts['memory'] / 1e6:,.0f} MB"]
+    yield from ([key, written(value)] for key, value in facts["environment"].items())
+    yield ["memory at most", f"{facts['memory'] / 1e6:,.0f} MB"]
 
 
 # Words
-
-
-def _shown(value: Any) -> str:
-    """A setting as people write it.
-
-    >>> _shown(90.0), _shown(121354), _shown(True), _shown(["a", "b"])
-    ('90', '121,354', 'true', 'a, b')
-    """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _duration(seconds: float) -> str:
@@ -239,12 +205,6 @@ def _duration(seconds: float) -> str:
     if minutes == 0:
         return f"{seconds:.1f} s"
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {left} s"
-
-
-def _interval(row: Tree) -> str:
-    if row["value"] is None:
-        return "-"
-    return f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
 
 
 def _row(tag: str, cells: Iterable[str]) -> str:

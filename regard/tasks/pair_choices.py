@@ -1,21 +1,24 @@
 """Settings that fit someone's pairs: tokenizers, lengths, size and schedule, each with its reason.
 
-The rules are few and plain. Whatever the person has set already is kept.
+The rules are few and plain. Each fills in what is still open, so whatever the person has set is
+kept, and tells what now stands in the recipe, whoever put it there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
 from regard.data.named import read_named
 from regard.data.pairs import Pair, open_pairs
+from regard.data.splits import default_shares
 from regard.errors import DataError
-from regard.tasks.pair_data import PairData, files, read_part, read_splits
+from regard.names import SCORE_TITLES
+from regard.tasks.pair_data import files, read_part, read_splits
+from regard.tasks.pair_recipe import PairData
+from regard.tasks.side import Side
 from regard.tasks.task import Choice
 from regard.text import fit_tokenizer
-from regard.text.tokenizer import Tokenizer, fold
+from regard.text.tokenizer import Tokenizer
 from regard.toml import check, fill
 
 FACES = {
@@ -28,63 +31,49 @@ SCORED_BY = {
     "summarize": ["rouge1", "rouge2", "rougeL"],
     "pronounce": ["per", "wer"],
 }
-SHARES = {2000: (90, 5, 5), 100: (80, 10, 10), 0: (60, 20, 20)}  # from so many pairs on
+KINDS = {
+    "character": "characters",
+    "word": "words between blanks",
+    "bpe": "BPE",
+    "bytes": "byte-level BPE",
+    "wordpiece": "WordPiece",
+}
+FORMATS = {"tsv": "TSV", "csv": "CSV", "jsonl": "JSON Lines", "parallel": "two files"}
+# Width and layers for budgets up to so many seconds, or for data of fewer tokens.
+SIZES = [(64, 2, 0, 20_000), (128, 2, 600, 300_000), (192, 3, 1800, 1_500_000), (256, 3, 9e9, 0)]
 LOOKED_AT = 20_000  # pairs that the rules look at
 LONGEST = 512  # tokens: above it, an example costs more than it teaches
-SPEED = 40e9  # multiplications and additions a second that a laptop spends on such a network
-
-
-@dataclass(frozen=True)
-class Side:
-    """What one column looks like."""
-
-    characters: float  # in the median text: one long text among many short ones changes nothing
-    words: float
-    vocabulary: int  # different words
-    alphabet: frozenset[str]
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> "Side":
-        words = [text.split() for text in texts]
-        return cls(
-            median(map(len, texts)),
-            median(map(len, words)),
-            len({word for text in words for word in text}),
-            frozenset().union(*map(set, texts)) - {" "},
-        )
-
-    @property
-    def symbols(self) -> bool:
-        """A sequence of signs, such as phonemes: few different ones, short, many to a text."""
-        return self.vocabulary <= 200 and self.words >= 2 and self.characters < 4 * self.words
-
-    @property
-    def short(self) -> bool:
-        """A word, a name, a date: something spelled rather than said."""
-        return self.words < 2.5 and self.characters < 40
+SPEED = 30e9  # multiplications and additions a second that a laptop spends on such a network
 
 
 def choose_for_pairs(tree: Tree, face: str) -> Choice:
-    budget = seconds(tree.get("train", {}).get("budget") or DEFAULT_BUDGET)
     data = check(PairData, tree.get("data", {}), "data")
-    tree, every, about_columns = _columns(tree, data)
-    tree, about_data = _split(tree, every)
-    pairs = read_splits(check(PairData, tree["data"], "data"), lambda pair: pair.source).train
+    tree, pairs, about_data = _data(tree, data)
     some = evenly(pairs)
     source, target = Side.of([p.source for p in some]), Side.of([p.target for p in some])
-    tree, about_tokens = _tokens(tree, pairs, source, target, face, budget)
+    budget = seconds(tree["train"].get("budget") or DEFAULT_BUDGET)
+    tree, about_tokens = _tokens(tree, len(pairs), source, target, face, budget)
     tree, tokens, about_lengths = _lengths(tree, pairs)
     tree, about_model = _model(tree, tokens.total, budget)
     tree, about_training = _training(tree, tokens, budget)
-    scores = SCORED_BY.get(face) or _scores(target)
+    tree, about_scores = _scores(tree, target, face)
     reasons = [
-        ("data", f"{about_columns}; {about_data}"),
+        ("data", about_data),
         ("tokens", about_tokens),
         ("lengths", about_lengths),
         ("model", about_model),
-        ("training", about_training),
+        ("training", f"{about_training}; {about_scores}"),
     ]
-    return Choice(fill(tree, {"metrics": scores, "decode": {"beam": 4}}), reasons)
+    return Choice(tree, reasons)
+
+
+def example_for_pairs(face: str) -> Tree:
+    """A recipe's beginning for someone who has no data yet."""
+    sounds = face == "pronounce"
+    source = {"kind": "character", "lowercase": True} if sounds else {"kind": "bytes"}
+    tree: Tree = {"data": {"path": "pairs.tsv"}, "source": source}
+    tree |= {"metrics": SCORED_BY[face]} if face in SCORED_BY else {}
+    return tree | ({"target": {"kind": "word"}} if sounds else {})
 
 
 def evenly(pairs: list[Pair]) -> list[Pair]:
@@ -92,32 +81,31 @@ def evenly(pairs: list[Pair]) -> list[Pair]:
     return pairs[:: -(-len(pairs) // LOOKED_AT)]
 
 
-def as_seen(source: str, settings: TokenizerSettings) -> str:
-    """The source without what its tokenizer throws away, so that no two that look alike to the
-    model are split."""
-    source = fold(source) if settings.lowercase else source
-    return " ".join(source.split()) if settings.kind in ("word", "wordpiece") else source
+# Each rule: the tree with what it adds, and why
 
 
-# Each rule: what it adds to the tree, and why
+def _data(tree: Tree, data: PairData) -> tuple[Tree, list[Pair], str]:
+    """Which columns are read, and how much is held out. Guessed names are kept, for later files
+    with the same columns."""
+    tree, count, about = _columns(tree, data)
+    tree = fill(tree, {"data": {"split": list(default_shares(count))}})
+    data = check(PairData, tree["data"], "data")
+    sides = read_splits(data, lambda pair: pair.source)
+    parts = f"{len(sides.train):,} train, {len(sides.validation):,} validate, {len(sides.test):,}"
+    return tree, sides.train, f"{about}; {count:,} pairs, of which {parts} test"
 
 
-def _columns(tree: Tree, data: PairData) -> tuple[Tree, list[Pair], str]:
-    """Which columns were read. Guessed names are kept, for later files with the same columns."""
+def _columns(tree: Tree, data: PairData) -> tuple[Tree, int, str]:
     if data.set:
-        return tree, list(read_named(data.set)), f'the set "{data.set}"'
+        return tree, sum(1 for _ in read_named(data.set)), f'the set "{data.set}"'
     opened = open_pairs(files(data.path), data.source, data.target)
-    table = opened.table
+    table, count = opened.table, len(read_part(data, files(data.path)).examples)
     source, target = (table.columns[i] for i in (opened.source, opened.target))
     if table.format != "parallel" and (table.header or len(table.columns) > 2):
         tree = fill(tree, {"data": {"source": source, "target": target}})
-    kind = KINDS[table.format] + (" with a header" if table.format in ("tsv", "csv") else "")
-    kind = kind if table.header else kind.replace("with a", "without")
-    pairs = read_part(data, files(data.path)).train
-    return tree, pairs, f"{kind}, source {named(source)}, target {named(target)}"
-
-
-KINDS = {"tsv": "TSV", "csv": "CSV", "jsonl": "JSON Lines", "parallel": "two files"}
+    header = " with a header" if table.header else " without header"
+    kind = FORMATS[table.format] + (header if table.format in ("tsv", "csv") else "")
+    return tree, count, f"{kind}, source {named(source)}, target {named(target)}"
 
 
 def named(column: str) -> str:
@@ -128,45 +116,26 @@ def named(column: str) -> str:
     return f"column {column}" if column.isdecimal() else f'"{column}"'
 
 
-def _split(tree: Tree, pairs: list[Pair]) -> tuple[Tree, str]:
-    """Hold out more of a small file, or there is too little to judge by."""
-    shares = next(shares for least, shares in SHARES.items() if len(pairs) >= least)
-    tree = fill(tree, {"data": {"split": list(shares)}})
-    given = " / ".join(f"{share:g}" for share in tree["data"]["split"])
-    why = f"{len(pairs):,} pairs, {given} % to train, validate and test by a hash of the source"
-    return tree, why
-
-
 def _tokens(
-    tree: Tree, pairs: list[Pair], source: Side, target: Side, face: str, budget: float
+    tree: Tree, pairs: int, source: Side, target: Side, face: str, budget: float
 ) -> tuple[Tree, str]:
-    kinds = [_kind(source), _kind(target)]
+    """Spell what is short, cut sentences into pieces; one tokenizer where the alphabet is one."""
     alike = 2 * len(source.alphabet & target.alphabet) >= len(target.alphabet)
-    if kinds == ["bytes", "bytes"] and alike:
-        size = _vocabulary(len(pairs) * (source.characters + target.characters), budget)
-        why = f"one byte-level BPE of {size:,} ids for both sides: sentences in one alphabet"
-        return fill(tree, {"source": {"kind": "bytes", "size": size}}), why
-    chosen: Tree = {}
-    said = []
-    for name, side, kind in zip(("source", "target"), (source, target), kinds, strict=True):
-        chosen[name] = {"kind": kind}
-        if kind == "bytes":
-            chosen[name]["size"] = _vocabulary(len(pairs) * side.characters, budget)
-        said.append(f"{name} by {SAID[kind]}")
+    together = source.kind == target.kind == "bytes" and alike and "target" not in tree
+    sides = {"source": source} if together else {"source": source, "target": target}
+    for name, side in sides.items():
+        letters = pairs * (side.characters + together * target.characters)
+        tree = fill(tree, {name: {"kind": side.kind, "size": _vocabulary(letters, budget)}})
     if face == "pronounce":
-        chosen["source"]["lowercase"] = True
-    return fill(tree, chosen), "; ".join(said)
+        tree = fill(tree, {"source": {"lowercase": True}})
+    if together:
+        return tree, f"{_cut(tree['source'])} for both sides: one alphabet"
+    return tree, "; ".join(f"{name} by {_cut(tree[name])}" for name in sides)
 
 
-SAID = {
-    "character": "characters: short strings",
-    "word": "signs between blanks: few and short ones",
-    "bytes": "byte-level BPE: sentences",
-}
-
-
-def _kind(side: Side) -> str:
-    return "word" if side.symbols else "character" if side.short else "bytes"
+def _cut(tokenizer: Tree) -> str:
+    size = f" of up to {tokenizer['size']:,} ids" if tokenizer["kind"] != "character" else ""
+    return KINDS.get(tokenizer["kind"], str(tokenizer["kind"])) + size
 
 
 def _vocabulary(characters: float, budget: float) -> int:
@@ -207,9 +176,10 @@ def _token_counts(tree: Tree, *parts: list[Pair]) -> list[list[tuple[int, int]]]
     """(source tokens, target tokens and STOP) of each pair, by tokenizers fitted on the first."""
     sources, targets = [p.source for p in parts[0]], [p.target for p in parts[0]]
     if "target" in tree:
-        source, target = _tokenizer(tree["source"], sources), _tokenizer(tree["target"], targets)
+        source = _tokenizer(tree, "source", sources)
+        target = _tokenizer(tree, "target", targets)
     else:
-        source = target = _tokenizer(tree["source"], [*sources, *targets])
+        source = target = _tokenizer(tree, "source", [*sources, *targets])
     counts = []
     for part in parts:
         left = source.ids_of([pair.source for pair in part])
@@ -218,65 +188,68 @@ def _token_counts(tree: Tree, *parts: list[Pair]) -> list[list[tuple[int, int]]]
     return counts
 
 
-def _tokenizer(settings: Any, texts: Sequence[str]) -> Tokenizer:
-    return fit_tokenizer(check(TokenizerSettings, settings, "tokenizer"), texts)
+def _tokenizer(tree: Tree, side: str, texts: Sequence[str]) -> Tokenizer:
+    return fit_tokenizer(check(TokenizerSettings, tree[side], side), texts)
 
 
 def _model(tree: Tree, total: int, budget: float) -> tuple[Tree, str]:
-    width, layers = next(
-        (width, layers)
-        for width, layers, most_time, most_tokens in SIZES
-        if budget <= most_time or total < most_tokens
-    )
-    shape = {
-        "width": width,
-        "encoder_layers": layers,
-        "decoder_layers": layers,
-        "heads": max(2, width // 64),
-        "feed": 2 * width,
-        "activation": "gelu",
-        "positions": "both",
-    }
-    tree = fill(tree, {"model": shape})
-    chosen = tree["model"]
+    width, layers = next((w, n) for w, n, time, few in SIZES if budget <= time or total < few)
+    shape = {"width": width, "encoder_layers": layers, "decoder_layers": layers}
+    tree = fill(tree, {"model": {**shape, "activation": "gelu", "positions": "both"}})
+    model = tree["model"]
+    usual = max(2, model["width"] // 64)
+    heads = next((h for h in (usual, 2) if model["width"] % (2 * h) == 0), 1)
+    tree = fill(tree, {"model": {"heads": heads, "feed": 2 * model["width"]}})
     why = (
-        f"Transformer, {chosen['encoder_layers']} + {chosen['decoder_layers']} layers of width "
-        f"{chosen['width']}: about {total:,} tokens to learn from in {spoken(budget)}"
+        f"Transformer, {model['encoder_layers']} + {model['decoder_layers']} layers of width "
+        f"{model['width']}; about {total:,} tokens to learn from"
     )
     return tree, why
 
 
-# width, layers: for budgets up to so many seconds, or data of fewer tokens
-SIZES = [(64, 2, 0, 20_000), (128, 2, 600, 300_000), (192, 3, 1800, 1_500_000), (256, 3, 9e9, 0)]
-
-
 def _training(tree: Tree, tokens: Tokens, budget: float) -> tuple[Tree, str]:
-    total, model = tokens.total, tree["model"]
-    batch = max(2 * tokens.longest, min(2000, max(200, total // 8)))
-    work = 48 * model["encoder_layers"] * model["width"] ** 2  # of a token, there and back
-    most = max(200, -(-600 * batch // total))  # tiny data needs many passes to make enough steps
-    passes = min(most, max(1, round(budget * SPEED / work / total)))
+    """Small data takes many passes to make enough steps, and then dropout against learning it
+    by heart."""
+    steps = tree["train"].get("steps")
+    batch = max(2 * tokens.longest, min(2000, max(200, tokens.total // 8)))
+    tree = fill(tree, {"train": {"optimizer": "muon", "batch_tokens": batch, "patience": 5}})
+    train = tree["train"]
+    rate = 3e-3 if train["optimizer"] == "muon" else 1e-3
+    most = max(200, -(-600 * batch // tokens.total))
+    done = steps * train["batch_tokens"] if steps else budget * _speed(tree)
+    passes = max(1, round(done / tokens.total))
+    if not steps:
+        tree = fill(tree, {"train": {"passes": most}})
+        passes = min(passes, tree["train"]["passes"])
     dropout = 0.0 if passes < 4 else 0.1 if passes < 40 else 0.2
-    ends = {} if "steps" in tree.get("train", {}) else {"passes": most}
-    chosen = {
-        "optimizer": "muon",
-        "rate": 3e-3,
-        "batch_tokens": batch,
-        "label_smoothing": 0.0,
-        "patience": 5,
-        **ends,
-    }
-    why = (
-        f"{spoken(budget)} at most, Muon at rate 0.003; about {passes:,} passes over the data, "
-        f"so dropout {dropout:g}"
-    )
-    return fill(tree, {"train": chosen, "model": {"dropout": dropout}}), why
+    tree = fill(tree, {"train": {"rate": rate, "label_smoothing": 0.0}})
+    tree = fill(tree, {"model": {"dropout": dropout}})
+    end = f"{steps:,} steps" if steps else f"about {spoken(budget)}"
+    if not steps and passes == tree["train"]["passes"]:
+        end += f", or {passes:,} passes over the data"
+    rates = f"rate {tree['train']['rate']:g}, dropout {tree['model']['dropout']:g}"
+    return tree, f"{end}; {train['optimizer']}, {rates}"
 
 
-def _scores(target: Side) -> list[str]:
-    if target.symbols:
-        return ["per", "wer"]
-    return ["exact_match", "chrf"] if target.short else ["bleu", "chrf", "exact_match"]
+def _speed(tree: Tree) -> float:
+    """Tokens a second, roughly: small networks spend their time on other things than products."""
+    width, ids = tree["model"]["width"], (tree.get("target") or tree["source"])["size"]
+    work = 48 * tree["model"]["encoder_layers"] * width**2 + 3 * ids * width
+    return min(SPEED / work, 25_000.0)
+
+
+def _scores(tree: Tree, target: Side, face: str) -> tuple[Tree, str]:
+    """What the target can be judged by: BLEU needs blanks between words, ROUGE Latin letters."""
+    usual = ["exact_match", "chrf"] if target.short else ["bleu", "chrf", "exact_match"]
+    chosen = SCORED_BY.get(face) or (["per", "wer"] if target.symbols else usual)
+    if (chosen[0] == "bleu" and target.unspaced) or (chosen[0] == "rouge1" and not target.latin):
+        chosen = ["chrf", "exact_match"]
+    decode = tree["decode"]
+    beam = {} if decode.get("temperature") else {"beam": max(4, decode.get("n", 1))}
+    tree = fill(tree, {"metrics": chosen, "decode": beam})
+    names = [tree["metrics"]] if isinstance(tree["metrics"], str) else tree["metrics"]
+    titles = [SCORE_TITLES.get(str(name), str(name)).split(",")[0] for name in names]
+    return tree, f"scored by {', '.join(titles)}"
 
 
 def spoken(seconds: float) -> str:

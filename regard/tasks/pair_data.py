@@ -1,110 +1,80 @@
-"""The [data] section of every task on pairs of texts: where they are, and which of them train,
-validate and test."""
+"""Which pairs of someone's files train, validate and test."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
-
-from regard.config import Settings
 from regard.data.named import read_named
 from regard.data.pairs import Pair, open_pairs
 from regard.data.splits import Splits, split
 from regard.data.table import Flaw
+from regard.errors import DataError
+from regard.tasks.pair_recipe import PairData
+from regard.tasks.task import Part
 
 Key = Callable[[Pair], str]
 
 
-def _one_or_two(value: Any) -> Any:
-    match value:
-        case None | str() | [str(), str()] | (str(), str()):
-            return value
-    raise ValueError(
-        f'expected a file, as in "pairs.tsv", or two with matching lines, as in '
-        f'["train.de", "train.en"], found {value!r}.'
-    )
-
-
-Paths = Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)]
-
-
-class PairData(Settings):
-    set: str | None = None
-    """A named data set, such as "cmudict". Give this or `path`."""
-    path: Paths = None
-    """A TSV, CSV or JSON Lines file, or two text files with matching lines; gz, xz or zst will do.
-    Relative to the recipe's folder."""
-    source: str | None = None
-    """Column of the source: a name from the header, or a number from 1; guessed by default."""
-    target: str | None = None
-    """Column of the target."""
-    split: tuple[float, float, float] = (90, 5, 5)
-    """Percent of the sources for training, validation and test, by a hash of the source."""
-    validation: Paths = None
-    """Validate on this file instead of a share of `path`."""
-    test: Paths = None
-    """Test on this file instead of a share of `path`."""
-    bad_rows: Literal["refuse", "skip"] = "refuse"
-    """What to do with rows that have no source, no target or a wrong number of columns."""
-
-    @model_validator(mode="after")
-    def set_or_path(self) -> Self:
-        if (self.set is None) == (self.path is None):
-            raise ValueError(
-                'give either set or path, as in set = "cmudict" or path = "pairs.tsv".'
-            )
-        if not all(self.split):
-            raise ValueError("split: training, validation and test each need a share above 0.")
-        return self
-
-
 def files(paths: str | Sequence[str] | None) -> list[Path]:
-    """The files that a `Paths` setting names, as a person here would write them."""
+    """The files that a setting names, as a person here would write them."""
     found = [Path(path) for path in ([paths] if isinstance(paths, str) else paths or ())]
     here = Path.cwd()
     return [path.relative_to(here) if path.is_relative_to(here) else path for path in found]
 
 
-def read_part(data: PairData, paths: Sequence[Path], *, fallback: bool = False) -> Splits[Pair]:
-    """All pairs of some file as `train`, with what was guessed and left out on the way."""
+def read_part(data: PairData, paths: Sequence[Path], *, fallback: bool = False) -> Part[Pair]:
+    """All pairs of some file, with what was guessed and left out on the way."""
     table = open_pairs(paths, data.source, data.target, fallback=fallback)
-    skip = data.bad_rows == "skip"
-    pairs = list(table.read(skip_bad=skip))
-    skipped = sum(isinstance(row, Flaw) for row in table.rows()) if skip else 0
-    return Splits(pairs, [], [], table.notes, skipped)
+    if data.bad_rows == "refuse":
+        return Part(list(table.read()), table.notes, 0)
+    rows = list(table.rows())
+    pairs = [row[1] for row in rows if not isinstance(row, Flaw)]
+    if not pairs:
+        raise DataError(f"{table.table.name}: none of its {len(rows):,} rows can be used.")
+    return Part(pairs, table.notes, len(rows) - len(pairs))
 
 
 def read_splits(data: PairData, key: Key) -> Splits[Pair]:
-    """The three parts. Equal keys are on one side, also where validation or test have files of
-    their own: a training pair whose key is there too is left out."""
+    """The three parts. Equal keys are on one side, also where a part has a file of its own: then
+    the test file keeps them, then the validation file, and the others go without."""
     if data.set:
         return split(read_named(data.set), key, data.split)
     whole = read_part(data, files(data.path))
-    shares = _shares(data)
-    sides = split(whole.train, key, shares)
-    sides = replace(sides, notes=whole.notes, skipped=whole.skipped)
-    for side in ("validation", "test"):  # the test last: it has the last word
-        if paths := files(getattr(data, side)):
-            part = read_part(data, paths, fallback=True)
-            sides = _without(sides, {key(pair) for pair in part.train}, key)
-            skipped = sides.skipped + part.skipped
-            held_out: dict[str, Any] = {side: part.train}
-            sides = replace(sides, **held_out, skipped=skipped)
-    return sides
+    sides = split(whole.examples, key, _shares(data))
+    own = {
+        side: read_part(data, files(getattr(data, side)), fallback=True)
+        for side in ("test", "validation")
+        if getattr(data, side)
+    }
+    kept, gone = _parted(sides, own, key)
+    notes = (note for part in (whole, *own.values()) for note in part.notes)
+    skipped = whole.skipped + sum(part.skipped for part in own.values())
+    return Splits(
+        kept["train"], kept["validation"], kept["test"], tuple(dict.fromkeys(notes)), skipped, gone
+    )
 
 
 def _shares(data: PairData) -> tuple[float, float, float]:
+    """The shares of the first file: a part with a file of its own leaves it to training."""
     _, validation, test = data.split
     validation, test = 0 if data.validation else validation, 0 if data.test else test
     return 100 - validation - test, validation, test
 
 
-def _without(sides: Splits[Pair], keys: set[str], key: Key) -> Splits[Pair]:
-    """The sides without pairs whose key is held out elsewhere."""
-    train, validation = (
-        [pair for pair in side if key(pair) not in keys] for side in (sides.train, sides.validation)
-    )
-    gone = len(sides.train) + len(sides.validation) - len(train) - len(validation)
-    return replace(sides, train=train, validation=validation, overlapping=sides.overlapping + gone)
+def _parted(
+    sides: Splits[Pair], own: dict[str, Part[Pair]], key: Key
+) -> tuple[dict[str, list[Pair]], int]:
+    """Each side without the keys that a file of its own holds for another, and how many went."""
+    shared = {"test": sides.test, "validation": sides.validation, "train": sides.train}
+    kept = {side: list(part.examples) for side, part in own.items()}
+    kept |= {side: pairs for side, pairs in shared.items() if side not in own}
+    before = sum(map(len, kept.values()))
+    taken: set[str] = set()
+    for side in kept if own else ():
+        kept[side] = [pair for pair in kept[side] if key(pair) not in taken]
+        if not kept[side]:
+            raise DataError(
+                f"nothing is left on the {side} side: the files of the other sides hold all of "
+                "its sources. Give each side sources of its own."
+            )
+        taken |= {key(pair) for pair in kept[side]}
+    return kept, before - sum(map(len, kept.values()))

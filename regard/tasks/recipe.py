@@ -8,15 +8,16 @@ from typing import Any
 
 from regard.config import DEFAULT_BUDGET, Recipe, Tree
 from regard.errors import ConfigError, did_you_mean
+from regard.names import FILES
 from regard.tasks import find_task, task_called, task_names
 from regard.toml import check, check_part, fill, override, read_toml
 
 Reasons = list[tuple[str, str]]
 
-FILES = ("path", "validation", "test")  # settings of a data section that name files
 EITHER = (
     ("train", "steps", "budget"),
     ("train", "budget", "steps"),
+    ("train", "steps", "passes"),
     ("data", "path", "set"),
     ("data", "set", "path"),
 )
@@ -36,29 +37,41 @@ def make_recipe(
     sets  'key=value' texts; `tree` holds settings that are values already; both win over all else
     """
     given = override(fill(tree or {}, {"data": {"path": _paths(data)}} if data else {}), sets)
+    given = anchored(given, Path.cwd())
     if (task := task_called(str(what))) is None:
         path = find_recipe(what)
         found = _one_end(anchored(read_toml(path), path.parent), given)
-        return check_recipe(anchored(fill(given, found), Path.cwd()), path), []
+        return check_recipe(fill(given, found), path, given), []
+    kind = find_task(task)
+    check_part(kind.Recipe, {**given, "task": task}, "settings")
     if not given.get("data"):
         raise ConfigError(f"{what}: on which data? As in: regard train {what} pairs.tsv")
     if "steps" not in given.get("train", {}):
         given = fill(given, {"train": {"budget": DEFAULT_BUDGET}})
-    given = anchored({**given, "task": task}, Path.cwd())
-    kind = find_task(task)
-    check_part(kind.Recipe, given, "settings")
-    chosen = kind.choose(given, str(what))
+    chosen = kind.choose({**given, "task": task}, str(what))
     return check_recipe(chosen.tree, "settings"), chosen.reasons
 
 
-def example_recipe(name: str, sets: Sequence[str] = ()) -> Recipe:
+def asked(columns: Sequence[str | None] | None, budget: str | None) -> Tree:
+    """What people most often ask for, as settings.
+
+    >>> asked(("english", None), "2m")
+    {'data': {'source': 'english'}, 'train': {'budget': '2m'}}
+    """
+    named = dict(zip(("source", "target"), columns or (None, None), strict=True))
+    data = {side: name for side, name in named.items() if name is not None}
+    train = {} if budget is None else {"budget": budget}
+    return {key: section for key, section in (("data", data), ("train", train)) if section}
+
+
+def example_recipe(name: str, sets: Sequence[str] = (), tree: Tree | None = None) -> Recipe:
     """A task's recipe with defaults and an example where something must be filled in."""
     if (task := task_called(name)) is None:
         raise ConfigError(f'there is no task "{name}".{did_you_mean(name, task_names())}')
-    kind = find_task(task)
-    basis = {"task": task, "train": {"budget": DEFAULT_BUDGET}, **kind.example}
-    tree = override({}, sets)
-    return check_recipe(anchored(fill(tree, _one_end(basis, tree)), Path.cwd()), "settings")
+    basis = {"task": task, "train": {"budget": DEFAULT_BUDGET}, **find_task(task).example(name)}
+    given = anchored(override(tree or {}, sets), Path.cwd())
+    filled = fill(given, anchored(_one_end(basis, given), Path.cwd()))
+    return check_recipe(filled, "settings")
 
 
 def read_recipe(recipe: str | Path, sets: Sequence[str] = ()) -> Recipe:
@@ -73,10 +86,10 @@ def _paths(data: Sequence[str | Path]) -> str | list[str]:
     return str(data[0]) if len(data) == 1 else [str(path) for path in data]
 
 
-def check_recipe(tree: Tree, where: Path | str) -> Recipe:
+def check_recipe(tree: Tree, where: Path | str, given: Tree | None = None) -> Recipe:
     if not isinstance(tree.get("task"), str):
         raise ConfigError(f'{where}: a recipe needs a task, as in task = "transduce".')
-    return check(find_task(tree["task"]).Recipe, tree, where)
+    return check(find_task(tree["task"]).Recipe, tree, where, given)
 
 
 def find_recipe(recipe: str | Path) -> Path:
@@ -136,3 +149,12 @@ def relative_to(recipe: Recipe, home: Path) -> Recipe:
         if getattr(data, key, None)
     }
     return recipe.model_copy(update={"data": data.model_copy(update=found)})
+
+
+def with_columns(recipe: Recipe, columns: Sequence[str | None] | None) -> Recipe:
+    """The recipe for a file that calls its columns otherwise."""
+    named = asked(columns, None).get("data", {})
+    data = getattr(recipe, "data", None)
+    if data is None or not named:
+        return recipe
+    return recipe.model_copy(update={"data": data.model_copy(update=named)})

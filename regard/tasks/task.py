@@ -8,7 +8,7 @@ job than these methods.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from torch import Tensor, nn
 
@@ -19,6 +19,7 @@ from regard.models.predictor import Predictor
 from regard.names import Prediction, Scores
 
 Example = Any  # what the task's reader yields, such as data.pairs.Pair
+Item = TypeVar("Item")
 Prepared = TypeVar("Prepared")  # an example as token ids
 
 
@@ -41,6 +42,14 @@ class Replay:
     """What the rows and columns of each attention stand for: {"cross": (written, source), ...}."""
 
 
+class Part(NamedTuple, Generic[Item]):
+    """The examples of one file, what was guessed about it, and how many rows were left out."""
+
+    examples: list[Item]
+    notes: tuple[str, ...]
+    skipped: int
+
+
 class Choice(NamedTuple):
     """Settings that fit some data, and why: (what, reason) to show to a person."""
 
@@ -54,8 +63,6 @@ class Task(Protocol[Prepared]):
     """The settings this task reads (a config.Recipe); a recipe file is checked against it."""
     faces: ClassVar[dict[str, str]]
     """Other names of the task, each with what it is for: {"translate": "text to text ..."}."""
-    example: ClassVar[Tree]
-    """What a recipe must have, filled in with something to replace."""
     split_rule: str
     """How examples find their side, in words, for the card."""
 
@@ -63,13 +70,17 @@ class Task(Protocol[Prepared]):
     @classmethod
     def read(cls, recipe: Any) -> Splits[Example]: ...
     @classmethod
-    def read_file(cls, recipe: Any, paths: Sequence[Path]) -> Splits[Example]:
-        """All examples of some other file with the same columns, as `train`."""
+    def read_file(cls, recipe: Any, paths: Sequence[Path]) -> Part[Example]:
+        """All examples of some other file with the same columns."""
 
     @classmethod
     def choose(cls, tree: Tree, face: str) -> Choice:
         """Fill in what a recipe leaves open, from its data and its time budget. `face` is the
         name that the task was called by."""
+
+    @classmethod
+    def example(cls, face: str) -> Tree:
+        """What a recipe must have, filled in with something to replace."""
 
     # What is learned before the network: tokenizers, labels
     @classmethod
@@ -96,8 +107,8 @@ class Task(Protocol[Prepared]):
 
     def baselines(self, train: Sequence[Example]) -> dict[str, Predictor]: ...
     def load_baselines(self, folder: Path) -> dict[str, Predictor]: ...
-    def known(self, baselines: dict[str, Predictor], inputs: Sequence[str]) -> int:
-        """How many of the inputs were trained on, as the saved baselines remember it."""
+    def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
+        """Which of the inputs were trained on, as the baselines remember it."""
 
     def better(self, one: Scores, other: Scores) -> bool:
         """Is `one` the better of two baselines?"""
@@ -114,6 +125,9 @@ class Task(Protocol[Prepared]):
 
     def fits(self, text: str) -> bool:
         """Can the model take this input: not empty, not too long?"""
+
+    def answers(self, examples: Sequence[Example]) -> dict[str, list[str]]:
+        """What counts as right for each input."""
 
     def samples(self, examples: Sequence[Example]) -> list[str]:
         """A dozen inputs worth showing to a person."""

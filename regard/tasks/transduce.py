@@ -5,18 +5,18 @@ B batch   S source tokens   T target tokens (START or STOP included)
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor, nn
 
-from regard.config import DecodeSettings, Recipe, TokenizerSettings, TransformerSettings, Tree
+from regard.config import DecodeSettings, Tree
 from regard.data.pairs import Pair
 from regard.data.plan import cut
 from regard.data.splits import Splits
+from regard.decode.stepper import FORBIDDEN
 from regard.errors import DataError, TextError
 from regard.metrics import LOWER_IS_BETTER, METRICS
 from regard.metrics.matches import token_accuracy
@@ -26,9 +26,10 @@ from regard.models.nearest import Nearest
 from regard.models.predictor import Predictor
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
-from regard.tasks.pair_choices import FACES, as_seen, choose_for_pairs
-from regard.tasks.pair_data import PairData, read_part, read_splits
-from regard.tasks.task import Choice, Loss, Replay, predict_fitting
+from regard.tasks.pair_choices import FACES, choose_for_pairs, example_for_pairs
+from regard.tasks.pair_data import read_part, read_splits
+from regard.tasks.pair_recipe import TransduceRecipe, as_seen
+from regard.tasks.task import Choice, Loss, Part, Replay, predict_fitting
 from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
@@ -37,28 +38,6 @@ from regard.toml import check
 BASELINES: dict[str, type[Nearest] | type[Copying]] = {"nearest": Nearest, "copy": Copying}
 SAMPLES = 12  # inputs shown when the run is done
 WATCHED = 1000  # validation sources looked at while training
-
-
-METRIC = Literal["exact_match", "per", "wer", "bleu", "chrf", "rouge1", "rouge2", "rougeL"]
-
-
-class TransduceRecipe(Recipe):
-    task: Literal["transduce"] = "transduce"
-    """What the work is."""
-    data: PairData
-    """The pairs."""
-    source: TokenizerSettings
-    """How the source is cut into tokens."""
-    target: TokenizerSettings | None = None
-    """How the target is cut into tokens; without it both sides share the source's tokenizer."""
-    model: TransformerSettings = Field(default_factory=TransformerSettings)
-    """The network's shape."""
-    decode: DecodeSettings = Field(default_factory=DecodeSettings)
-    """How outputs are written."""
-    metrics: tuple[METRIC, ...] = Field(default=("exact_match", "bleu", "chrf"), min_length=1)
-    """Scores to report; the first is watched while training and decides between baselines."""
-    samples: tuple[str, ...] = ()
-    """Inputs to show when the run is done; some of the test part by default."""
 
 
 class IdPair(NamedTuple):
@@ -71,7 +50,6 @@ class IdPair(NamedTuple):
 class Transduce:
     Recipe: ClassVar = TransduceRecipe
     faces: ClassVar = FACES
-    example: ClassVar = {"data": {"path": "pairs.tsv"}, "source": {"kind": "bytes"}}
     split_rule = "a hash of the source, as the model sees it: equal sources are on one side"
 
     def __init__(self, recipe: TransduceRecipe, source: Tokenizer, target: Tokenizer) -> None:
@@ -84,12 +62,16 @@ class Transduce:
         return read_splits(recipe.data, lambda pair: as_seen(pair.source, recipe.source))
 
     @classmethod
-    def read_file(cls, recipe: TransduceRecipe, paths: Sequence[Path]) -> Splits[Pair]:
+    def read_file(cls, recipe: TransduceRecipe, paths: Sequence[Path]) -> Part[Pair]:
         return read_part(recipe.data, paths, fallback=True)
 
     @classmethod
     def choose(cls, tree: Tree, face: str) -> Choice:
         return choose_for_pairs(tree, face)
+
+    @classmethod
+    def example(cls, face: str) -> Tree:
+        return example_for_pairs(face)
 
     # Tokenizers
 
@@ -168,7 +150,7 @@ class Transduce:
         mean = sum(float(loss.total) for loss in losses) / tokens
         greedy = self.predictor(network, beam=1, temperature=0.0, n=1)
         first = self.recipe.metrics[0]
-        outputs, accepted = _judged(predict_fitting(self, greedy, known), watched)
+        outputs, accepted = self._judged(predict_fitting(self, greedy, known), watched)
         return {"loss": mean, first: METRICS[first](outputs, accepted).value}
 
     def _batches(self, prepared: list[IdPair]) -> list[list[IdPair]]:
@@ -182,13 +164,14 @@ class Transduce:
         """Asking for a temperature means asking to sample, also where the recipe has beams;
         asking for n outputs without one means a beam that wide."""
         chosen = {**self.recipe.decode.model_dump(), **decoding}
-        if "beam" not in decoding and chosen["temperature"] > 0:
-            chosen["beam"] = 1
-        elif "beam" not in decoding:
-            chosen["beam"] = max(chosen["beam"], chosen["n"])
+        if not chosen["temperature"]:  # filters of the recipe are for its own sampling
+            chosen |= {name: decoding.get(name) for name in ("top_k", "top_p", "min_p")}
+        if "beam" not in decoding:
+            wide = max(chosen["beam"], chosen["n"])
+            chosen["beam"] = 1 if chosen["temperature"] else wide
         settings = check(DecodeSettings, chosen, "decode")
-        longest = self.recipe.model.max_length
-        fitting = settings.model_copy(update={"max_length": min(settings.max_length, longest - 1)})
+        longest = self.recipe.model.max_length  # tokens read, START among them, or written
+        fitting = settings.model_copy(update={"max_length": min(settings.max_length, longest)})
         return Transducer(network, self.source, self.target, fitting, longest)
 
     def baselines(self, train: Sequence[Pair]) -> dict[str, Predictor]:
@@ -198,11 +181,10 @@ class Transduce:
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
         return {name: kind.load(folder / name) for name, kind in BASELINES.items()}
 
-    def known(self, baselines: dict[str, Predictor], inputs: Sequence[str]) -> int:
-        nearest = baselines["nearest"]
-        pairs = nearest.pairs if isinstance(nearest, Nearest) else []
+    def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
+        pairs = baselines["nearest"].pairs
         trained = {as_seen(source, self.recipe.source) for source, _ in pairs}
-        return sum(as_seen(text, self.recipe.source) in trained for text in inputs)
+        return [as_seen(text, self.recipe.source) in trained for text in inputs]
 
     def better(self, one: Scores, other: Scores) -> bool:
         first = self.recipe.metrics[0]
@@ -214,18 +196,34 @@ class Transduce:
 
     def score(self, predictions: Sequence[Prediction], examples: Sequence[Pair]) -> Scores:
         """Every target of a source counts as right: the nearest one is taken."""
-        outputs, accepted = _judged(predictions, examples)
+        outputs, accepted = self._judged(predictions, examples)
         return {name: METRICS[name](outputs, accepted) for name in self.recipe.metrics}
+
+    def answers(self, examples: Sequence[Pair]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for pair in examples:
+            found.setdefault(pair.source, []).append(pair.target)
+        return found
+
+    def _judged(
+        self, predictions: Sequence[Prediction], examples: Sequence[Pair]
+    ) -> tuple[list[str], list[list[str]]]:
+        """Outputs, and for each the targets that count as right."""
+        right = self.answers(examples)
+        return [p.output for p in predictions], [right[p.input] for p in predictions]
 
     @torch.no_grad()
     def network_scores(self, network: nn.Module, examples: Sequence[Pair]) -> Scores:
-        """How often the next token is right when all before it are given; STOP counts too."""
+        """How often the next token is right when all before it are given; STOP counts too, and
+        UNKNOWN is never right, since no output can hold it."""
         network.eval()
         prepared = [ids for ids in self.prepare(examples) if ids]
         predicted: list[list[int]] = []
         wanted: list[list[int]] = []
         for batch in self._batches(prepared):
-            best = self._logits(network, batch).argmax(dim=-1)  # (B, T)
+            logits = self._logits(network, batch)  # (B, T, V)
+            logits[..., list(FORBIDDEN)] = -torch.inf
+            best = logits.argmax(dim=-1)  # (B, T)
             for row, pair in zip(best.tolist(), batch, strict=True):
                 wanted.append([*pair.target, STOP])
                 predicted.append(row[: len(pair.target) + 1])
@@ -263,16 +261,6 @@ class Transduce:
             run=lambda: network(Source.of([ids], device), padded([read]).to(device)),
             axes={"encoder": (columns, columns), "decoder": (rows, seen), "cross": (rows, columns)},
         )
-
-
-def _judged(
-    predictions: Sequence[Prediction], examples: Sequence[Pair]
-) -> tuple[list[str], list[list[str]]]:
-    """Outputs, and for each the targets that count as right."""
-    references: dict[str, list[str]] = {}
-    for pair in examples:
-        references.setdefault(pair.source, []).append(pair.target)
-    return [p.output for p in predictions], [references[p.input] for p in predictions]
 
 
 def _both(train: Sequence[Pair]) -> Iterable[str]:

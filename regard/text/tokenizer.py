@@ -6,7 +6,7 @@ person typed it, so a picture or an answer can point at the very letters that we
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from regard.errors import RunError, TextError
@@ -70,16 +70,23 @@ def origins(text: str) -> list[int]:
     return [i for i, character in enumerate(text) for _ in character.lower()]
 
 
-def visible(piece: str) -> str:
-    r"""A piece as a picture can show it: blanks and control characters become visible.
+def escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
-    >>> print(visible(" the\n"))
-    ␣the\n
+
+def symbol(character: str) -> str:
+    """↵ and ⇥ for the two that have one, the code point for all others, as in [U+001B]."""
+    return {"\n": "↵", "\t": "⇥"}.get(character, f"[U+{ord(character):04X}]")
+
+
+def visible(text: str, *, blank: str = "␣", stand_in: Callable[[str], str] = escape) -> str:
+    r"""`text` with a stand-in for whatever would be invisible, or drive a terminal or the bidi
+    algorithm: controls, escapes, overrides, odd blanks, lone surrogates.
+
+    >>> print(visible(" the\n"), visible("\x1b[31m", stand_in=symbol))
+    ␣the\n [U+001B][31m
     """
-    return "".join(
-        "␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode()
-        for c in piece
-    )
+    return "".join(blank if c == " " else c if c.isprintable() else stand_in(c) for c in text)
 
 
 def shown(ids: Iterable[int], texts: Sequence[str]) -> list[str]:

@@ -5,29 +5,27 @@ a terminal.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePath
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from regard.config import Recipe, Tree
-from regard.names import SCORE_TITLES
+from regard.names import (
+    LEFT_OUT,
+    REMARKS,
+    SCORE_TITLES,
+    compared,
+    counted,
+    interval,
+    without_folders,
+    written,
+)
+from regard.text.tokenizer import symbol, visible
 
 LIMITS = (
     "Scores hold for text like the training data; elsewhere expect worse.",
     "The intervals say how much another test sample would move a score, not another training.",
 )
 LONGEST = 120  # letters of a sample
-FILES = ("path", "validation", "test")  # settings of the data section that name files
-NOTES = {
-    "too_long": "are empty or too long: counted as wrong",
-    "unknown_inputs": "hold pieces that the model has never met",
-    "in_training": "were among the training inputs",
-}
-LEFT_OUT = {
-    "left_out_of_training": "training examples, empty or longer than the model takes",
-    "overlapping": "training examples that a validation or test file holds too",
-    "skipped_rows": "rows that could not be read",
-}
 MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")  # max_length is harmless
 # Settings to show, by section. All of them are in recipe.toml.
 MATTER = {
@@ -92,32 +90,18 @@ def _progress(state: Tree | None, end: str) -> str:
 
 def _scores(test: Tree) -> Iterator[str]:
     """Every score beside every baseline's, what may surprise about them, how they were made."""
-    models = [{"name": "this model", "scores": test["scores"]}, *_baselines(test)]
+    models, titles = compared(test), {name: SCORE_TITLES.get(name, name) for name in test["scores"]}
     rows = [
-        [plain(SCORE_TITLES.get(name, name)), *(_interval(m["scores"].get(name)) for m in models)]
-        for name in test["scores"]
+        [plain(title), *(interval(model["scores"].get(name, {})) for model in models)]
+        for name, title in titles.items()
     ]
     yield f"On {test['examples']:,} inputs of the {plain(test['data'])}:"
     yield _table(["95 % interval", *(plain(m["name"]) for m in models)], rows)
-    if notes := list(_notes(test)):
-        yield _list(notes)
+    if remarks := counted(test, REMARKS):
+        yield _list(f"{remark}." for remark in remarks)
     found = (score for model in models for score in model["scores"].values())
     yield "How they were computed:"
     yield _list(f"`{how}`" for how in dict.fromkeys(_code(s["signature"]) for s in found))
-
-
-def _baselines(test: Tree) -> list[Tree]:
-    return test.get("baselines") or [test["baseline"]]  # older runs have one
-
-
-def _interval(score: Tree | None) -> str:
-    if score is None:
-        return "-"
-    return f"{score['value']:.2f} ({score['low']:.2f} to {score['high']:.2f})"
-
-
-def _notes(test: Tree) -> Iterator[str]:
-    yield from (f"{test[key]:,} inputs {what}." for key, what in NOTES.items() if test.get(key))
 
 
 # What it was made of
@@ -127,7 +111,7 @@ def _about(tree: Tree, facts: Tree) -> Iterator[str]:
     yield "## Data"
     yield _list(_data(tree.get("data", {}), facts["data"]))
     yield "## Settings"
-    yield _list(_settings(tree, facts.get("vocabulary", {})))
+    yield _list(_settings(tree, facts["vocabulary"]))
 
 
 def _data(settings: Tree, data: Tree) -> Iterator[str]:
@@ -137,23 +121,18 @@ def _data(settings: Tree, data: Tree) -> Iterator[str]:
         f"{data['test']:,} for test."
     )
     yield _split(settings, plain(data["split_rule"]))
-    left = [f"{data[key]:,} {why}" for key, why in LEFT_OUT.items() if data.get(key)]
+    left = counted(data, LEFT_OUT)
     yield f"Left out: {'; '.join(left)}." if left else "Nothing was left out."
-    yield from (f"Guessed: {plain(note)}" for note in data.get("notes", ()))
+    yield from (f"Guessed: {plain(note)}" for note in data["notes"])
     yield f"SHA-256 of all examples: `{data['sha256']}`."
 
 
 def _source(settings: Tree) -> str:
-    """Files by their names alone: a card may travel, their folders do not."""
-    named = {key: _names(settings[key]) if key in FILES else settings[key] for key in settings}
+    named = without_folders(settings)
     path, other = named.pop("path", None), named.pop("set", None)
-    where = f"From {_value(path)}" if path else f"The data set {plain(other)}"
+    where = f"From {plain(written(path))}" if path else f"The data set {plain(other)}"
     rest = _pairs(named, [key for key in named if key != "split"])
     return f"{where} ({rest})." if rest else f"{where}."
-
-
-def _names(paths: str | Sequence[str] | None) -> list[str]:
-    return [PurePath(path).name for path in ([paths] if isinstance(paths, str) else paths or ())]
 
 
 def _split(settings: Tree, rule: str) -> str:
@@ -186,10 +165,11 @@ def _limits(tree: Tree) -> Iterator[str]:
 
 def _samples(samples: list[Tree]) -> Iterator[str]:
     rows = [
-        ["\\*" if s["in_training"] else "", plain(s["input"], LONGEST), plain(s["output"], LONGEST)]
+        ["\\*" if s["in_training"] else ""]
+        + [plain(text, LONGEST) for text in (s["input"], s["output"], " / ".join(s["wanted"]))]
         for s in samples
     ]
-    yield _table(["", "input", "output"], rows)
+    yield _table(["", "input", "output", "wanted"], rows)
     if any(s["in_training"] for s in samples):
         yield "\\* was among the training inputs."
 
@@ -211,32 +191,18 @@ def plain(text: Any, longest: int | None = None) -> str:
     letters = str(text)
     if longest is not None and len(letters) > longest:
         letters = letters[: longest - 1] + "…"
-    seen = "".join(c if c.isprintable() else _stand_in(c) for c in letters)
-    return MARKUP.sub(r"\\\g<0>", seen)
-
-
-def _stand_in(character: str) -> str:
-    return "↵" if character == "\n" else f"[U+{ord(character):04X}]"
+    return MARKUP.sub(r"\\\g<0>", visible(letters, blank=" ", stand_in=symbol))
 
 
 def _code(text: str) -> str:
     """Text between backticks, where nothing is escaped, so no backtick may be inside."""
-    return "".join(c if c.isprintable() and c != "`" else _stand_in(c) for c in text)
+    return visible(text, blank=" ", stand_in=symbol).replace("`", symbol("`"))
 
 
 def _pairs(values: Tree, keys: Iterable[str]) -> str:
     """'width 128, heads 2': those of the keys that are set."""
-    return ", ".join(f"{plain(k)} {_value(values[k])}" for k in keys if values.get(k) is not None)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ", ".join(map(_value, value)) if isinstance(value, list | tuple) else plain(value)
+    found = {key: values[key] for key in keys if values.get(key) is not None}
+    return ", ".join(f"{plain(key)} {plain(written(value))}" for key, value in found.items())
 
 
 def _list(lines: Iterable[str]) -> str:

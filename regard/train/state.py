@@ -29,7 +29,7 @@ class Progress:
 
     def saw(self, loss: float, tokens: int) -> None:
         self.step, self.tokens = self.step + 1, self.tokens + tokens
-        self.mean_loss = loss if self.mean_loss is None else 0.98 * self.mean_loss + 0.02 * loss
+        self.mean_loss = loss if self.mean_loss is None else 0.9 * self.mean_loss + 0.1 * loss
 
     def validated(self, scores: dict[str, float]) -> bool:
         """Note the scores; True when they are the best so far."""

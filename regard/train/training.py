@@ -213,6 +213,11 @@ class Training:
         home, keep = self.folder / "checkpoints", self.settings.keep
         steps = {"best": [self.progress.best_step], "last": [self.progress.step]}
         chosen = steps.get(keep) or self._to_average()
+        if not chosen or 0 in chosen:
+            raise RunError(
+                f"{self.folder}: no validation has been reached, so there are no weights to keep. "
+                f"Go on with: regard resume {self.folder}"
+            )
         found = [checkpoints.load(checkpoints.folder_of(home, step)) for step in chosen]
         return average_weights([c.tensors["model"] for c in found])
 

@@ -102,7 +102,7 @@ def test_leaks_into_other_files_name_those_files(good, tmp_path):
     test.write_text("\n".join([*ROWS[5:7], "new\tone", ROWS[9].upper()]), encoding="utf-8")
     done = run("check", good, "--test", test)
     shown = " ".join(done.output.split())
-    assert done.exit_code == 1
+    assert done.exit_code == 1 and re.search(r"^problem  test sources nearly", done.output, re.M)
     assert f"test sources in training 2 {test}:1, 2" in shown
     assert f"test sources nearly in training 1 {test}:4" in shown
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from packaging.requirements import Requirement  # comes with pytest
 
 from regard.cli import doctor as module
-from regard.cli.doctor import doctor, numbers
+from regard.cli.doctor import doctor
+from regard.cli.installed import applies, numbers, parsed
 
 
 @pytest.fixture(autouse=True)
@@ -55,10 +57,29 @@ def test_a_healthy_machine_passes_and_everything_asked_for_is_there():
 
 def test_all_dependencies_are_listed_with_their_installed_versions():
     _, checks = examine()
-    for line in importlib.metadata.requires("regard"):
-        name = re.match(r"[\w.-]+", line)[0]
-        if "extra" not in line:
-            assert checks[name]["value"] == importlib.metadata.version(name)
+    for line in map(Requirement, importlib.metadata.requires("regard")):
+        if line.marker is None or line.marker.evaluate({"extra": ""}):
+            assert checks[line.name]["value"] == importlib.metadata.version(line.name)
+
+
+@pytest.mark.parametrize("python", ["3.9", "3.11", "3.13", "3.14", "3.15", "4.0"])
+def test_our_requirements_are_read_as_the_library_for_them_reads_them(python):
+    ours = importlib.metadata.requires("regard")
+    for line in [*ours, "other>=1; python_version >= '3.14'", 'a; python_version<"3.10"']:
+        found, reference = parsed(line), Requirement(line)
+        least = "".join(s.version for s in reference.specifier)
+        where = {"python_version": python, "extra": found.extra}
+        needed = reference.marker is None or reference.marker.evaluate(where)
+        assert (found.name, found.least) == (reference.name, least)
+        assert applies(line, numbers(python)) == needed
+
+
+def test_what_another_python_asks_for_is_not_missed(monkeypatch):
+    lines = ["click", "gone; python_version < '3'", 'away; python_version < "3" and extra == "x"']
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: lines)
+    assert [check.name for check in module.packages()] == ["regard", "click"]
+    lines.append("needed-here; python_version >= '3'")
+    assert [check.verdict for check in module.packages()] == ["ok", "ok", "problem"]
 
 
 def test_the_report_is_a_markdown_list_with_a_verdict_on_each_line():

@@ -11,12 +11,14 @@ import pytest
 import tomli_w
 from click.testing import CliRunner
 
+from regard.cli.closing import show_scores
 from regard.cli.info import info, show
 from regard.errors import RegardError, RunError
 from regard.files import FORMAT, locked
 from regard.train.report import card
 
 SCORE = {"value": 7.0, "low": 6.5, "high": 8.0, "signature": "per|n:40"}
+NEAREST = {"name": "nearest", "scores": {"per": SCORE}}
 BEGUN = {
     "format": FORMAT,
     "task": "transduce",
@@ -27,7 +29,11 @@ BEGUN = {
         "validation": 56,
         "test": 57,
         "left_out_of_training": 0,
+        "skipped_rows": 0,
+        "overlapping": 0,
+        "notes": [],
     },
+    "vocabulary": {"both": 31},
     "parameters": 98765,
     "environment": {"torch": "2.13.0"},
 }
@@ -36,13 +42,28 @@ FINISHED = BEGUN | {
     "steps": 1500,
     "seconds": 75.2,
     "tokens_per_second": 4321,
+    "memory": 345_678_901,
+    "validation": {"loss": 1.25, "per": 8.0},
     "test": {
+        "task": "transduce",
         "data": "test part",
         "examples": 40,
+        "too_long": 0,
+        "unknown_inputs": 0,
+        "in_training": 0,
         "scores": {"per": SCORE},
-        "baseline": {"name": "nearest", "scores": {"per": SCORE}},
+        "baseline": NEAREST,
+        "baselines": [NEAREST],
     },
-    "samples": [{"input": "one", "output": "W AH N", "score": -0.25, "in_training": True}],
+    "samples": [
+        {
+            "input": "one",
+            "output": "W AH N",
+            "score": -0.25,
+            "wanted": ["W AH N"],
+            "in_training": True,
+        }
+    ],
 }
 RECIPE = {
     "task": "transduce",
@@ -115,7 +136,7 @@ def test_a_run_that_is_training_now_is_not_to_be_resumed():
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        (None, r"runs/mine: no such run. Finished runs are folders, usually under runs/"),
+        (None, r"runs/mine: no such run. Runs are folders, under runs/"),
         ({}, r"runs/mine/run.json: run format None, but this Regard reads format \d"),
         ({**FINISHED, "format": FORMAT + 1}, rf"run format {FORMAT + 1}, .* upgrade"),
         ({**FINISHED, "test": {}}, r"runs/mine: run.json or recipe.toml is not as Regard writes"),
@@ -148,6 +169,33 @@ def test_a_terminal_gets_the_card_drawn(monkeypatch):
     drawn = screen.getvalue()
     assert "A transduce model" in drawn and "7.00 (6.50 to 8.00)" in drawn
     assert "## " not in drawn and "| per" not in drawn
+
+
+# Scores in the terminal, as `train` and `evaluate` close with them
+
+
+LONG = {"name": "nearest training source (character n-grams)", "scores": {"per": SCORE}}
+SCORED = FINISHED["test"] | {"baselines": [LONG, {"name": "lacks it", "scores": {}}], "too_long": 3}
+
+
+def test_a_pipe_gets_a_line_for_each_model_that_has_the_score(capsys):
+    show_scores(SCORED)
+    _, title, ours, long, remark = capsys.readouterr().out.splitlines()
+    assert title.strip() == "PER, pieces wrong, %" and ours.endswith("8.00)      this model")
+    assert long == ours.replace("this model", LONG["name"])
+    assert remark == "  3 inputs are empty or too long: counted as wrong"
+
+
+@pytest.mark.parametrize("columns", [200, 80, 60, 54])
+def test_a_narrow_terminal_gets_long_names_below_each_other(columns, monkeypatch, capsys):
+    show_scores(SCORED)
+    words = capsys.readouterr().out.split()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    show_scores(SCORED)
+    drawn = capsys.readouterr().out
+    assert drawn.split() == words
+    assert max(map(len, drawn.splitlines())) <= columns
 
 
 def test_torch_is_not_loaded():

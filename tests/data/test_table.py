@@ -408,7 +408,14 @@ def test_columns_are_keys_in_order_of_appearance_and_values_become_texts(tmp_pat
     assert table.header
     assert table.notes == ("left out, since they hold no texts: d.",)
     usable = [row for row in table.rows() if isinstance(row, Row)]
-    assert usable == [Row(2, ("", "", "1.50", "")), Row(4, ([], "", "", "NaN"))]
+    assert usable == [Row(2, ("", "", "1.50", "")), Row(4, ([], "", "", ""))]
+
+
+@pytest.mark.parametrize("missing", [float("nan"), float("inf"), -float("inf"), None])
+def test_what_python_writes_for_a_missing_value_is_an_empty_cell(tmp_path, missing):
+    line = json.dumps({"a": missing, "b": "Infinity", "c": "NaN"})
+    table = open_table([written(tmp_path, line, "x.jsonl")])
+    assert cells(table) == [("", "Infinity", "NaN")]
 
 
 @pytest.mark.parametrize(

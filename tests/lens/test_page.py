@@ -70,17 +70,26 @@ def a_report(text="in"):
     """The report of a small run in which everything a person or a file may name is `text`."""
     score = {"value": 1.0, "low": 0.5, "high": 2.0, "signature": text}
     test = {"examples": 3, "data": text, "scores": {text: score}}
-    sample = {"input": text, "output": text, "score": -1.0, "in_training": True, "unknown": [text]}
+    counts = {"train": 1, "validation": 1, "test": 1}
+    sample = {
+        "input": text,
+        "output": text,
+        "score": -1.0,
+        "wanted": ["W AH N"],
+        "in_training": True,
+        "unknown": [text],
+    }
     facts = {
         "task": text,
-        "data": {"sha256": text, "split_rule": text, "train": 1, "validation": 1, "test": 1},
+        "data": {"sha256": text, "split_rule": text, "notes": [text], **counts},
         "parameters": 1,
         "environment": {"machine": text},
         "weights": "best",
         "steps": 2,
         "seconds": 1.0,
         "tokens_per_second": 5,
-        "test": {**test, "baseline": {"name": text, "scores": {}}},
+        "memory": 6_000_000,
+        "test": {**test, "baselines": [{"name": text, "scores": {}}]},
         "samples": [sample],
     }
     log = [{"step": 1, "loss": 2.0}, {"step": 2, "validation": {"loss": 1.0, text: 3.0}}]

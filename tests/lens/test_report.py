@@ -21,6 +21,7 @@ def a_score(value, name="per"):
     return {"value": value, "low": value - 0.5, "high": value + 1, "signature": f"{name}|n:40"}
 
 
+NEAREST = {"name": "nearest", "scores": {"per": a_score(30)}}
 FACTS = {
     "format": 2,
     "task": "transduce",
@@ -31,22 +32,45 @@ FACTS = {
         "validation": 56,
         "test": 57,
         "left_out_of_training": 3,
+        "skipped_rows": 0,
+        "overlapping": 0,
+        "notes": [],
     },
+    "vocabulary": {"both": 31},
     "parameters": 98765,
     "environment": {"torch": "2.13.0", "threads": 2},
     "weights": "best",
     "steps": 1500,
     "seconds": 75.2,
     "tokens_per_second": 4321,
+    "memory": 345_678_901,
+    "validation": {"loss": 1.25, "per": 12.0},
     "test": {
+        "task": "transduce",
         "data": "test part",
         "examples": 40,
+        "too_long": 0,
+        "unknown_inputs": 0,
+        "in_training": 0,
         "scores": {"token_accuracy": a_score(91, "token_accuracy"), "per": a_score(7)},
-        "baseline": {"name": "nearest", "scores": {"per": a_score(30)}},
+        "baseline": NEAREST,
+        "baselines": [NEAREST, {"name": "copy", "scores": {"per": a_score(95)}}],
     },
     "samples": [
-        {"input": "one", "output": "W AH N", "score": -0.25, "in_training": True},
-        {"input": "two", "output": "T UW", "score": None, "in_training": False},
+        {
+            "input": "one",
+            "output": "W AH N",
+            "score": -0.25,
+            "wanted": ["W AH N"],
+            "in_training": True,
+        },
+        {
+            "input": "two",
+            "output": "T UW",
+            "score": None,
+            "wanted": ["W AH N"],
+            "in_training": False,
+        },
     ],
 }
 RECIPE = {
@@ -95,19 +119,16 @@ def test_the_sentence_says_what_was_trained_how_long_and_how_fast():
     )
 
 
-def test_every_metric_stands_beside_the_baseline_and_one_that_is_missing_stays_empty():
+def test_every_metric_stands_beside_all_baselines_and_one_that_is_missing_stays_empty():
     accuracy, per = report()["scores"]
-    assert [row["name"] for row in per["rows"]] == ["this model", "nearest"]
-    assert [(r["value"], r["low"], r["high"]) for r in per["rows"]] == [(7, 6.5, 8), (30, 29.5, 31)]
-    assert [row["value"] for row in accuracy["rows"]] == [91, None]
+    assert [(row["name"], row["value"], row["low"], row["high"]) for row in per["rows"]] == [
+        ("this model", 7, 6.5, 8),
+        ("nearest", 30, 29.5, 31),
+        ("copy", 95, 94.5, 96),
+    ]
+    assert [row["value"] for row in accuracy["rows"]] == [91, None, None]
     assert (accuracy["better"], per["better"]) == ("higher is better", "lower is better")
     assert per["signatures"] == ["per|n:40"]
-
-
-def test_all_baselines_are_shown_where_a_run_has_several():
-    several = [{"name": name, "scores": {"per": a_score(40)}} for name in ("nearest", "copying")]
-    per = report(**with_test(baselines=several))["scores"][1]
-    assert [row["name"] for row in per["rows"]] == ["this model", "nearest", "copying"]
 
 
 def test_the_curves_are_the_log():
@@ -175,10 +196,11 @@ def test_one_odd_batch_does_not_move_the_smoothed_curve():
 
 def test_what_may_surprise_about_the_scores_is_said():
     assert report()["remarks"] == []
-    remarks = report(**with_test(too_long=2, unknown_inputs=3000, in_training=0))["remarks"]
-    assert remarks == [
-        "2 inputs are empty or too long: counted as wrong.",
+    counts = {"unknown_inputs": 3000, "in_training": 1, "skipped_rows": 4}
+    assert report(**with_test(**counts))["remarks"] == [
         "3,000 inputs hold pieces that the model has never met.",
+        "1 inputs were among the training inputs: the scores flatter the model.",
+        "4 rows could not be used and were left out, as asked.",
     ]
 
 
@@ -191,12 +213,17 @@ def test_the_data_table_says_where_examples_came_from_and_where_they_went():
         ["validation examples", "56"],
         ["test examples", "57"],
         ["split", "80 / 10 / 10 by a hash of the source"],
-        ["left out: empty or too long", "3"],
-        ["left out: held out elsewhere too", "5"],
-        ["left out: broken rows", "4"],
+        [
+            "left out",
+            "3 training examples, empty or longer than the model takes; "
+            "5 training examples that a validation or test file holds too; "
+            "4 rows that could not be used",
+        ],
         ["guessed", "a header was found."],
         ["SHA-256", "ab12"],
     ]
+    whole = report(data={**FACTS["data"], "left_out_of_training": 0})
+    assert ["left out", "nothing"] in whole["data"]
 
 
 def test_a_report_names_files_but_not_their_folders():
@@ -224,7 +251,13 @@ def test_every_setting_that_is_set_is_in_its_section():
 
 
 def test_hostile_samples_arrive_readable():
-    sample = {"input": HOSTILE, "output": "a\nb", "score": None, "in_training": False}
+    sample = {
+        "input": HOSTILE,
+        "output": "a\nb",
+        "score": None,
+        "wanted": ["W AH N"],
+        "in_training": False,
+    }
     (found,) = report(samples=[sample])["samples"]
     assert found["input"] == "</script><img src=x onerror=alert(1)> & [U+001B][31m"
     assert found["output"] == "a↵b"
@@ -258,20 +291,21 @@ class Fragment(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_summary_shows_every_score_beside_the_baseline():
+def test_the_summary_shows_every_score_beside_the_baselines():
     texts = Fragment(summary_html("demo", FACTS)).texts
     assert texts[0] == "demo" and "98,765 parameters" in texts[1]
     assert texts[2:] == [
-        *("95 % interval", "this model", "nearest"),
-        *("next tokens right, %", "91.00 (90.50 to 92.00)", "-"),
-        *("PER, pieces wrong, %", "7.00 (6.50 to 8.00)", "30.00 (29.50 to 31.00)"),
+        *("95 % interval", "this model", "nearest", "copy"),
+        *("next tokens right, %", "91.00 (90.50 to 92.00)", "-", "-"),
+        *("PER, pieces wrong, %", "7.00 (6.50 to 8.00)"),
+        *("30.00 (29.50 to 31.00)", "95.00 (94.50 to 96.00)"),
     ]
 
 
 def test_nothing_in_a_summary_can_become_markup():
-    tame, baseline = Fragment(summary_html("demo", FACTS)), {"name": HOSTILE, "scores": {}}
+    tame, baselines = Fragment(summary_html("demo", FACTS)), [{"name": HOSTILE, "scores": {}}] * 2
     wild = Fragment(
-        summary_html(HOSTILE, {**FACTS, "task": HOSTILE, **with_test(baseline=baseline)})
+        summary_html(HOSTILE, {**FACTS, "task": HOSTILE, **with_test(baselines=baselines)})
     )
     assert wild.tags == tame.tags
     assert {tag for tag, _ in tame.tags} == {"div", "p", "b", "table", "tr", "th", "td"}

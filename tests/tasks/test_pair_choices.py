@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from regard.tasks.recipe import make_recipe
+from regard.tasks.recipe import example_recipe, make_recipe
 
 PHONES = "AA AE AH B CH D EH F G IY K L M N OW P R S T UW".split()
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgklmn" for b in "aeiou" for c in "rstvw" for d in "aeiou"]
@@ -40,7 +40,7 @@ def test_spelling_to_sounds_reads_letters_and_writes_phonemes(choose):
     assert (recipe.source.kind, recipe.target.kind) == ("character", "word")
     assert recipe.source.lowercase and recipe.metrics == ("per", "wer")
     assert list(reasons) == ["data", "tokens", "lengths", "model", "training"]
-    assert "characters" in reasons["tokens"] and "signs" in reasons["tokens"]
+    assert reasons["tokens"].startswith("source by characters; target by words between blanks")
 
 
 def test_sentences_in_one_alphabet_share_one_byte_level_bpe(choose):
@@ -66,12 +66,42 @@ def test_short_strings_are_spelled_and_judged_whole(choose):
     assert recipe.metrics == ("exact_match", "chrf")
 
 
-def test_what_the_person_set_is_kept(choose):
-    sets = ["model.width=32", "train.rate=0.01", "source.kind=word", "model.max_length=20"]
+def test_what_the_person_set_is_kept_and_is_what_the_reasons_tell(choose):
+    sets = ["model.width=48", "train.rate=0.01", "source.kind=word", "model.max_length=20",
+            "train.steps=50", "train.optimizer=adamw", "model.dropout=0.5"]  # fmt: skip
     recipe, reasons = choose("translate", [(s, s) for s in sentences(150)], *sets)
-    assert recipe.model.width == 32 and recipe.train.rate == 0.01
+    assert recipe.model.width == 48 and recipe.train.rate == 0.01
     assert recipe.source.kind == "word" and recipe.model.max_length == 20
-    assert "width 32" in reasons["model"] and "up to 20" in reasons["lengths"]
+    assert recipe.model.feed == 96 and recipe.model.heads == 2, "they follow the width"
+    assert "width 48" in reasons["model"] and "up to 20" in reasons["lengths"]
+    assert reasons["tokens"].startswith("words between blanks")
+    assert reasons["training"].startswith("50 steps; adamw, rate 0.01, dropout 0.5")
+
+
+@pytest.mark.parametrize("sets", [["model.width=90"], ["decode.n=3"], ["decode.temperature=0.7"]])
+def test_half_a_recipe_is_not_judged_by_defaults_that_will_not_be_used(choose, sets):
+    recipe, _ = choose("translate", [(s, s) for s in sentences(150)], *sets)
+    assert recipe.model.width in (64, 90, 128)
+
+
+def test_a_target_tokenizer_of_ones_own_is_not_shared(choose):
+    pairs = [(s, s) for s in sentences(150)]
+    recipe, reasons = choose("translate", pairs, "target.size=500")
+    assert recipe.target.size == 500 and "target by" in reasons["tokens"]
+
+
+def test_scores_suit_the_script_of_the_target(choose):
+    russian = str.maketrans("abdefgiklmnorstuvw", "абдефгиклмнорстуви")
+    pairs = [(s, s.translate(russian)) for s in sentences(150)]
+    assert choose("summarize", pairs)[0].metrics[0] == "chrf", "ROUGE counts Latin letters only"
+    chinese = [(s, "".join(chr(0x4E00 + ord(c)) for c in s)) for s in sentences(150)]
+    assert choose("translate", chinese)[0].metrics[0] == "chrf", "13a BLEU needs blanks"
+
+
+def test_the_faces_differ_without_data_too():
+    assert example_recipe("summarize").metrics[0] == "rouge1"
+    assert example_recipe("pronounce").target.kind == "word"
+    assert example_recipe("translate").metrics[0] == "bleu"
 
 
 def test_steps_replace_the_budget_and_a_budget_is_kept_as_typed(choose):

@@ -1,5 +1,6 @@
 """What the transduce task promises about its data, its limits and its scores."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_an_overlong_row_is_counted_not_cut_and_does_not_end_the_run(small, pair
 def test_outputs_never_outgrow_the_model_whatever_the_limits_say(small, tmp_path, limit):
     sets = [f"model.max_length={limit}", "decode.max_length=99", "train.steps=1"]
     run = done(new_training(small(*sets, "model.positions=learned"), tmp_path / "run"))
-    assert all(len(s["output"]) < limit for s in run.facts["samples"])
+    assert all(len(s["output"]) <= limit for s in run.facts["samples"])
 
 
 def test_a_share_of_nothing_is_refused_before_training(small):
@@ -124,3 +125,41 @@ def test_samples_say_whether_they_were_trained_on(small, tmp_path, pairs_file):
     train = {pair.source for pair in Transduce.read(run.recipe).train}
     assert marks == {word: word in train for word in known[:20]}
     assert Path(run.folder / "README.md").read_text().count("\n| \\* |") == sum(marks.values())
+
+
+def test_the_longest_target_that_is_trained_on_can_be_written(small, tmp_path, pairs_file):
+    """START and 4 letters, or 4 letters and STOP: 5 tokens either way."""
+    words = ["".join(w) for n in (2, 3, 4) for w in itertools.product("ab", repeat=n)]
+    pairs_file.write_text("".join(f"{word}\t{word}\n" for word in words * 9))
+    sets = ["model.max_length=5", "model.width=32", "train.steps=150", "train.rate=0.01",
+            "train.validate_every=150", "data.split=[60,20,20]"]  # fmt: skip
+    run = done(new_training(small(*sets), tmp_path / "run"))
+    predictor = run.predictor(max_length=99)
+    assert predictor.settings.max_length == 5
+    found = predictor.search([run.task.source.ids(word) for word in words])
+    assert all(outputs[0].finished for outputs in found.values())
+
+
+def test_a_recipe_that_samples_is_validated_greedily(small, tmp_path):
+    sets = ["decode.temperature=0.8", "decode.top_k=5", "train.steps=4"]
+    run = done(new_training(small(*sets), tmp_path / "run"))
+    assert run.predictor().settings.top_k == 5
+    assert run.predictor(temperature=0.0).settings.top_k is None
+
+
+def test_a_next_token_that_is_unknown_is_never_right(small, tmp_path, pairs_file):
+    """All targets are rare, so all are unknown; a model that says so has learned nothing."""
+    words = sorted({"".join(w) for w in itertools.product("abcd", repeat=3)})
+    pairs_file.write_text("".join(f"{word}\t{word}\n" for word in words + ["x", "x"]))
+    sets = ["target.kind=word", "target.min_count=2", "train.steps=30", "train.rate=0.01"]
+    run = done(new_training(small(*sets, "data.split=[60,20,20]"), tmp_path / "run"))
+    assert run.facts["test"]["scores"]["token_accuracy"]["value"] <= 50
+
+
+def test_samples_in_other_capitals_were_trained_on_too(small, tmp_path, pairs_file):
+    known = [line.split("\t")[0] for line in pairs_file.read_text().splitlines()][:20]
+    shout = json.dumps([word.upper() for word in known])
+    recipe = small("source.lowercase=true", f"samples={shout}")
+    run = done(new_training(recipe, tmp_path / "run"))
+    train = {pair.source for pair in Transduce.read(run.recipe).train}
+    assert [s["in_training"] for s in run.facts["samples"]] == [w in train for w in known]

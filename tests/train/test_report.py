@@ -14,7 +14,10 @@ def a_score(value, name="per"):
     return {"value": value, "low": value - 0.5, "high": value + 1, "signature": f"{name}|n:40"}
 
 
+NEAREST = {"name": "nearest", "scores": {"per": a_score(30), "wer": a_score(90, "wer")}}
+COPY = {"name": "copy", "scores": {"per": a_score(95)}}
 FACTS = {
+    "format": 2,
     "task": "transduce",
     "data": {
         "sha256": "ab12",
@@ -23,22 +26,45 @@ FACTS = {
         "validation": 56,
         "test": 57,
         "left_out_of_training": 0,
+        "skipped_rows": 0,
+        "overlapping": 0,
+        "notes": [],
     },
+    "vocabulary": {"source": 31, "target": 43000},
     "parameters": 98765,
     "environment": {"torch": "2.13.0", "machine": "x86_64", "threads": 2},
     "weights": "best",
     "steps": 1500,
     "seconds": 75.2,
     "tokens_per_second": 4321,
+    "memory": 345_678_901,
+    "validation": {"loss": 1.25, "per": 8.0},
     "test": {
+        "task": "transduce",
         "data": "test part",
         "examples": 40,
+        "too_long": 0,
+        "unknown_inputs": 0,
+        "in_training": 0,
         "scores": {"per": a_score(7), "wer": a_score(20, "wer")},
-        "baseline": {"name": "nearest", "scores": {"per": a_score(30), "wer": a_score(90, "wer")}},
+        "baseline": NEAREST,
+        "baselines": [NEAREST, COPY],
     },
     "samples": [
-        {"input": "one", "output": "W AH N", "score": -0.25, "in_training": True},
-        {"input": "two", "output": "T UW", "score": None, "in_training": False},
+        {
+            "input": "one",
+            "output": "W AH N",
+            "score": -0.25,
+            "wanted": ["W AH N"],
+            "in_training": True,
+        },
+        {
+            "input": "two",
+            "output": "T UW",
+            "score": None,
+            "wanted": ["W AH N"],
+            "in_training": False,
+        },
     ],
 }
 RECIPE = {
@@ -83,21 +109,20 @@ def with_data(**changes):
     return {**FACTS, "data": {**FACTS["data"], **changes}}
 
 
-def test_scores_stand_beside_the_baseline_with_intervals_and_signatures():
+def test_scores_stand_beside_every_baseline_with_intervals_and_one_it_lacks_is_a_dash():
     seen = Markdown(card(RECIPE, FACTS))
-    assert seen.cells("th")[:3] == ["95 % interval", "this model", "nearest"]
-    assert seen.cells()[:6] == [
-        *("PER, pieces wrong, %", "7.00 (6.50 to 8.00)", "30.00 (29.50 to 31.00)"),
-        *("WER, outputs wrong, %", "20.00 (19.50 to 21.00)", "90.00 (89.50 to 91.00)"),
+    assert seen.cells("th")[:4] == ["95 % interval", "this model", "nearest", "copy"]
+    assert seen.cells()[:4] == [
+        *("PER, pieces wrong, %", "7.00 (6.50 to 8.00)"),
+        *("30.00 (29.50 to 31.00)", "95.00 (94.50 to 96.00)"),
     ]
-    assert seen.items()[:2] == ["per|n:40", "wer|n:40"]
+    assert seen.cells()[4:8] == [
+        *("WER, outputs wrong, %", "20.00 (19.50 to 21.00)", "90.00 (89.50 to 91.00)", "-"),
+    ]
 
 
-def test_every_baseline_has_a_column_and_a_metric_it_lacks_is_a_dash():
-    others = [{"name": "nearest", "scores": {"per": a_score(30)}}, {"name": "copy", "scores": {}}]
-    seen = Markdown(card(RECIPE, with_test(baselines=others)))
-    assert seen.cells("th")[2:4] == ["nearest", "copy"]
-    assert seen.cells()[4:8] == ["WER, outputs wrong, %", "20.00 (19.50 to 21.00)", "-", "-"]
+def test_how_scores_were_computed_is_said_once():
+    assert Markdown(card(RECIPE, FACTS)).items()[:2] == ["per|n:40", "wer|n:40"]
 
 
 def test_the_data_are_named_counted_and_hashed():
@@ -116,16 +141,17 @@ def test_what_was_left_out_and_what_was_guessed_is_said():
     items = Markdown(card(RECIPE, with_data(**counts, notes=notes))).items()
     assert (
         "Left out: 3 training examples, empty or longer than the model takes; 4 training examples "
-        "that a validation or test file holds too; 5,000 rows that could not be read."
+        "that a validation or test file holds too; 5,000 rows that could not be used."
     ) in items
     assert "Guessed: the first row names the columns." in items
 
 
 def test_what_may_surprise_about_the_scores_is_said():
-    items = Markdown(card(RECIPE, with_test(too_long=2, unknown_inputs=3, in_training=0))).items()
-    assert items[:2] == [
+    counts = {"too_long": 2, "unknown_inputs": 3000, "in_training": 0, "skipped_rows": 4}
+    assert Markdown(card(RECIPE, with_test(**counts))).items()[:3] == [
         "2 inputs are empty or too long: counted as wrong.",
-        "3 inputs hold pieces that the model has never met.",
+        "3,000 inputs hold pieces that the model has never met.",
+        "4 rows could not be used and were left out, as asked.",
     ]
 
 
@@ -158,7 +184,7 @@ def test_files_are_named_without_their_folders_and_the_split_is_told_as_it_was(d
 
 
 def test_settings_that_matter_and_vocabulary_sizes_are_shown():
-    items = Markdown(card(RECIPE, {**FACTS, "vocabulary": {"source": 31, "target": 43000}})).items()
+    items = Markdown(card(RECIPE, FACTS)).items()
     assert "source: character tokenizer, 31 pieces" in items
     assert "target: word tokenizer, 43,000 pieces" in items
     assert "model: kind transformer, width 128, encoder_layers 2, max_length 64" in items
@@ -169,7 +195,10 @@ def test_settings_that_matter_and_vocabulary_sizes_are_shown():
 
 
 def test_samples_that_were_trained_on_are_marked():
-    assert Markdown(card(RECIPE, FACTS)).cells()[6:] == ["*", "one", "W AH N", "", "two", "T UW"]
+    assert Markdown(card(RECIPE, FACTS)).cells()[8:] == [
+        *("*", "one", "W AH N", "W AH N"),
+        *("", "two", "T UW", "W AH N"),
+    ]
 
 
 def test_limits_and_the_command_to_do_it_again_close_the_card():
@@ -180,9 +209,12 @@ def test_limits_and_the_command_to_do_it_again_close_the_card():
 
 def test_no_sample_name_or_setting_can_become_markup():
     tame = Markdown(card(RECIPE, FACTS))
-    sample = {"input": HOSTILE, "output": HOSTILE, "in_training": True}
+    sample = {"input": HOSTILE, "output": HOSTILE, "wanted": [HOSTILE], "in_training": True}
     baseline = {"name": HOSTILE, "scores": {"per": {**a_score(1), "signature": HOSTILE}}}
-    facts = with_test(baseline=baseline) | {"environment": {HOSTILE: HOSTILE}, "samples": [sample]}
+    facts = with_test(baselines=[baseline]) | {
+        "environment": {HOSTILE: HOSTILE},
+        "samples": [sample],
+    }
     text = card({**RECIPE, "data": {"path": HOSTILE, HOSTILE: HOSTILE}}, facts)
     wild = Markdown(text)
     assert wild.kinds - {"text_special"} <= tame.kinds | {"softbreak"}
@@ -199,13 +231,14 @@ def test_plain_text_in_a_cell_is_read_back_letter_by_letter(text):
     (cell,) = seen.cells()
     (inline,) = [t for t in seen.tokens if t.type == "inline" and t.content != "head"]
     assert {child.type for child in inline.children} <= {"text", "text_special"}
-    shown = (c if c.isprintable() else "↵" if c == "\n" else f"[U+{ord(c):04X}]" for c in text)
+    signs = {"\n": "↵", "\t": "⇥"}
+    shown = (c if c.isprintable() else signs.get(c, f"[U+{ord(c):04X}]") for c in text)
     assert cell == f"x{''.join(shown)}x"
 
 
 def test_a_long_sample_is_cut_and_says_so():
-    long = {"input": "x" * 500, "output": "y", "in_training": False}
-    assert Markdown(card(RECIPE, {**FACTS, "samples": [long]})).cells()[-2] == "x" * 119 + "…"
+    long = {"input": "x" * 500, "output": "y", "wanted": [], "in_training": False}
+    assert Markdown(card(RECIPE, {**FACTS, "samples": [long]})).cells()[-3] == "x" * 119 + "…"
 
 
 def test_a_checked_recipe_and_the_table_it_is_written_as_give_the_same_card(small):

@@ -236,14 +236,14 @@ function pairs(rows) {
 }
 
 function drawSamples() {
-  const row = ({ input, output, score, in_training, unknown }) => {
+  const row = ({ input, output, wanted, score, in_training, unknown }) => {
     const seen = in_training ? [make("span", { class: "chip" }, "seen")] : [];
     const odd = unknown?.length ? [` never met: ${unknown.join(" ")}`] : [];
-    const said = [make("bdi", {}, input), make("bdi", {}, output)];
+    const said = [input, output, wanted.join(" / ")].map((text) => make("bdi", {}, text));
     return [...said, score?.toFixed(2) ?? "-", [...seen, ...odd]];
   };
   at("samples").replaceChildren(
-    table(["input", "output", "log-probability", ""], report.samples.map(row)));
+    table(["input", "output", "wanted", "log-probability", ""], report.samples.map(row)));
 }
 
 function drawValidations() {

@@ -1,0 +1,78 @@
+"""Read JSON Lines, one object a line, as the rows of a table."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from regard.data.formats import Cell, Flaw, Found, short
+from regard.data.lines import read_lines
+
+
+class Number(str):
+    """A number as it was written, so that 1.50 stays 1.50."""
+
+
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half of a character, as JSON may write it
+DECODER = json.JSONDecoder(
+    parse_int=Number,
+    parse_float=Number,
+    parse_constant=lambda _: None,  # NaN and Infinity: what Python writes where nothing is known
+)
+
+
+def read_jsonl(path: Path, keys: Sequence[str]) -> Iterator[Found]:
+    """The values of these keys, one object a line; "" where a key is missing, null or NaN."""
+    for number, line in read_lines(path):
+        if line.strip():
+            values = parse_object(number, line)
+            yield values if isinstance(values, Flaw) else _json_row(number, line, values, keys)
+
+
+def parse_object(number: int, line: str) -> dict[str, Any] | Flaw:
+    try:
+        found = DECODER.decode(line)
+    except json.JSONDecodeError as error:
+        around = short(line[max(0, error.pos - 30) : error.pos + 30])
+        problem = f"not JSON at column {error.colno}: {error.msg.lower()}, around {around}."
+    except RecursionError:
+        problem = f"too many lists or objects inside each other in {short(line)}."
+    else:
+        if isinstance(found, dict):
+            return found
+        problem = f"expected a JSON object, found {short(line)}."
+    return Flaw(number, "json", problem + ' Write {"source": "...", "target": "..."} on each line.')
+
+
+def _json_row(number: int, line: str, values: dict[str, Any], keys: Sequence[str]) -> Found:
+    cells = tuple([as_cell(values.get(key)) for key in keys])
+    if None in cells:
+        key = keys[cells.index(None)]
+        kind = "an object" if isinstance(values[key], dict) else "a list of more than texts"
+        problem = f'"{key}" is {kind} in {short(line)}. Make it a text, or a list of texts.'
+        return Flaw(number, "type", problem)
+    if SURROGATE.search(line) and _has_half_characters(cells):
+        problem = f"half of a character, such as \\ud83d without its other half, in {short(line)}."
+        return Flaw(number, "json", problem + " Write the whole character, or remove it.")
+    return number, cells
+
+
+def as_cell(value: Any) -> Cell | None:
+    """A JSON value as a text or a list of texts, or None if it is neither."""
+    if type(value) is str or type(value) is list and all(type(item) is str for item in value):
+        return value
+    if isinstance(value, Number):
+        return str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else None
+
+
+def _has_half_characters(cells: Sequence[Any]) -> bool:
+    texts = ("".join(cell) for cell in cells)
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,104 @@
+"""The settings of tasks on pairs of texts."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from regard.config import (
+    DecodeSettings,
+    Recipe,
+    Settings,
+    TokenizerSettings,
+    TransformerSettings,
+)
+from regard.text.tokenizer import fold
+
+METRIC = Literal["exact_match", "per", "wer", "bleu", "chrf", "rouge1", "rouge2", "rougeL"]
+
+
+def _one_or_two(value: Any) -> Any:
+    match value:
+        case None | str() | [str(), str()] | (str(), str()):
+            return value
+    raise ValueError(
+        f'expected a file, as in "pairs.tsv", or two with matching lines, as in '
+        f'["train.de", "train.en"], found {value!r}.'
+    )
+
+
+def _three(value: Any) -> Any:
+    if isinstance(value, list | tuple) and len(value) == 3:
+        return value
+    raise ValueError(f"expected three shares in percent, as in [90, 5, 5], found {value!r}.")
+
+
+Paths = Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)]
+Column = Annotated[str | None, BeforeValidator(lambda v: str(v) if type(v) is int else v)]
+Shares = Annotated[tuple[float, float, float], BeforeValidator(_three)]
+# A single text will do for a list of one.
+Texts = Annotated[tuple[str, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
+Metrics = Annotated[tuple[METRIC, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
+
+
+class PairData(Settings):
+    set: str | None = None
+    """A named data set, such as "cmudict". Give this or `path`."""
+    path: Paths = None
+    """A TSV, CSV or JSON Lines file, or two text files with matching lines; gz, xz or zst will do.
+    Relative to the recipe's folder."""
+    source: Column = None
+    """Column of the source: a name from the header, or a number from 1; guessed by default."""
+    target: Column = None
+    """Column of the target."""
+    split: Shares = (90, 5, 5)
+    """Percent of the sources for training, validation and test, by a hash of the source."""
+    validation: Paths = None
+    """Validate on this file instead of a share of `path`."""
+    test: Paths = None
+    """Test on this file instead of a share of `path`."""
+    bad_rows: Literal["refuse", "skip"] = "refuse"
+    """What to do with rows that have no source, no target or a wrong number of columns."""
+
+    @model_validator(mode="after")
+    def set_or_path(self) -> Self:
+        if (self.set is None) == (self.path is None):
+            raise ValueError(
+                'give either set or path, as in set = "cmudict" or path = "pairs.tsv".'
+            )
+        return self
+
+    @model_validator(mode="after")
+    def shares_fit(self) -> Self:
+        train, validation, test = self.split
+        if min(self.split) < 0 or abs(sum(self.split) - 100) > 1e-6:
+            raise ValueError(f"split: the shares must sum to 100, found {list(self.split)}.")
+        if not train or not (validation or self.validation) or not (test or self.test):
+            raise ValueError("split: training, validation and test each need a share above 0.")
+        return self
+
+
+class TransduceRecipe(Recipe):
+    task: Literal["transduce"] = "transduce"
+    """What the work is."""
+    data: PairData
+    """The pairs."""
+    source: TokenizerSettings
+    """How the source is cut into tokens."""
+    target: TokenizerSettings | None = None
+    """How the target is cut into tokens; without it both sides share the source's tokenizer."""
+    model: TransformerSettings = Field(default_factory=TransformerSettings)
+    """The network's shape."""
+    decode: DecodeSettings = Field(default_factory=DecodeSettings)
+    """How outputs are written."""
+    metrics: Metrics = Field(default=("exact_match", "bleu", "chrf"), min_length=1)
+    """Scores to report, of exact_match, per, wer, bleu, chrf, rouge1, rouge2 and rougeL; the first
+    is watched while training and decides between baselines."""
+    samples: Texts = ()
+    """Inputs to show when the run is done; some of the test part by default."""
+
+
+def as_seen(source: str, settings: TokenizerSettings) -> str:
+    """The source without what its tokenizer throws away: sources that look alike to the model
+    must not be on two sides of a split."""
+    source = fold(source) if settings.lowercase else source
+    return " ".join(source.split()) if settings.kind in ("word", "wordpiece") else source
