@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from regard.run import resume as resume
     from regard.run import train as train
 
-# A thread that waits for another by spinning takes its core away from it: on a busy machine a
-# training step then takes up to 30 times as long. OpenMP reads this when torch is imported.
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+# A thread that waits by spinning holds a core that another process, or its own partner, could
+# use: beside busy processes a training step was seen to take ten times as long. Spinning for a
+# moment only costs nothing measurable when idle. OpenMP reads this when torch is imported.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOMES = {
     "load": "regard.run",

@@ -10,6 +10,7 @@ runs/demo/recipe.toml         fully resolved settings
           checkpoints/        see train/checkpoints.py
 """
 
+import os
 import shutil
 import warnings
 from dataclasses import dataclass
@@ -43,10 +44,11 @@ class Draft:
     trial: Trial | None  # how fast it is and how much memory it takes, where that was asked for
 
 
-def draft(recipe: Recipe, folder: Path, *, try_out: bool = False) -> Draft:
+def draft(recipe: Recipe, folder: Path, *, try_out: bool = False, replacing: bool = False) -> Draft:
     """Read the data, learn the tokenizers, make the network; try it out where the budget, or the
-    caller, wants to know how fast it is."""
-    refuse_existing(folder)
+    caller, wants to know how fast it is. `replacing`: the caller makes room before it begins."""
+    if not replacing:
+        refuse_existing(folder)
     device = pick_device(recipe.device)
     kind = find_task(recipe.task)
     splits = kind.read(recipe)
@@ -97,6 +99,11 @@ def resume_training(folder: Path) -> Training:
     training = _training(task, read_splits(task, facts, folder), folder, device)
     if checkpoint := checkpoints.load_latest(folder / "checkpoints"):
         training.restore(checkpoint)
+    elif training.log():
+        warnings.warn(
+            f"{folder}: steps were logged, but there is no checkpoint: beginning again at step 0.",
+            stacklevel=2,
+        )
     return training
 
 
@@ -118,9 +125,8 @@ def _network(task: Task[Any]) -> nn.Module:
 
 def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:
     """A new run folder, whole or not there."""
-    part = folder.with_name(f".{folder.name}.part")
+    part = Path(f"{os.path.abspath(folder)}.{os.getpid()}.part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         write_text(part / "recipe.toml", written(relative_to(task.recipe, folder)))
         write_json(part / "tokenizer.json", task.as_json())
@@ -128,20 +134,28 @@ def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:
         part.rename(folder)
     except OSError as error:
         raise RunError(f"{folder}: can not be made: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # where it was not renamed
 
 
 def open_task(folder: Path) -> tuple[Tree, Task[Any]]:
     """run.json and the task of a run folder, checked."""
     facts = read_facts(folder)
     path = folder / "recipe.toml"
-    recipe = check_recipe(anchored(read_toml(path), folder.resolve()), path)
+    recipe = check_recipe(anchored(read_toml(path), Path(os.path.abspath(folder))), path)
     saved = read_table(folder / "tokenizer.json")
     return facts, find_task(recipe.task).load(recipe, saved)
 
 
 def read_splits(task: Task[Any], facts: Tree, folder: Path) -> Splits[Any]:
     """The data of a run, refused when it is not the data the run was made with."""
-    splits = type(task).read(task.recipe)
+    try:
+        splits = type(task).read(task.recipe)
+    except DataError as error:
+        raise RunError(
+            f"{folder}: its data can not be read: {error}\nWhere did they move? Put the new place "
+            f"into data.path of {folder / 'recipe.toml'}."
+        ) from error
     if _fingerprint(splits) != facts["data"]["sha256"]:
         raise RunError(
             f"{folder}: the data changed since this run began (another file or another version "
@@ -155,8 +169,8 @@ def pick_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ConfigError(f'device "{name}" can not be used here: try auto or cpu.') from error
     return device
 

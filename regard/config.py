@@ -131,7 +131,7 @@ class TrainSettings(Settings):
     """Pieces a step is split into to save memory; the result equals the whole step."""
     optimizer: Literal["adamw", "muon"] = "adamw"
     """muon: fewer, dearer steps; pays with large batches (Jordan et al. 2024)."""
-    rate: float = Field(default=2e-3, gt=0)
+    rate: float = Field(default=2e-3, gt=0, le=1000)
     """Peak learning rate."""
     schedule: Literal["cosine", "inverse_sqrt"] = "cosine"
     """How the rate falls after warming up."""
@@ -172,7 +172,7 @@ class TrainSettings(Settings):
 
 
 class DecodeSettings(Settings):
-    beam: int = Field(default=1, ge=1)
+    beam: int = Field(default=1, ge=1, le=1000)
     """Sequences kept at each step; 1 is greedy."""
     length_penalty: float = Field(default=0.6, ge=0)
     """Wu et al. 2016, eq. 14: 0 prefers short outputs, 1 judges by the mean log-probability."""
@@ -188,7 +188,7 @@ class DecodeSettings(Settings):
     """Of sampling: equal seeds give equal outputs."""
     max_length: int = Field(default=256, ge=1)
     """Longest output in tokens."""
-    n: int = Field(default=1, ge=1)
+    n: int = Field(default=1, ge=1, le=1000)
     """Outputs for each input: the best ones of a beam, or so many samples."""
 
     @model_validator(mode="after")
@@ -209,7 +209,7 @@ class Recipe(Settings):
 
     task: str
     """What the work is."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=2**32)
     """Of everything random: equal seeds give equal runs."""
     device: str = "auto"
     """auto (a GPU when there is one), cpu, or a torch device such as cuda:0."""
@@ -223,7 +223,7 @@ def seconds(budget: str) -> float:
     >>> seconds("90s"), seconds("1h30m")
     (90.0, 5400.0)
     """
-    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", budget.strip())
+    found = re.fullmatch(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,8})s)?", budget.strip())
     total = (
         sum(int(n or 0) * unit for n, unit in zip(found.groups(), (3600, 60, 1), strict=True))
         if found

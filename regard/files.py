@@ -40,11 +40,24 @@ def write_bytes(path: Path, data: bytes) -> str:
 
 
 def write_text(path: Path, text: str) -> str:
-    return write_bytes(path, text.encode("utf-8"))
+    try:
+        return write_bytes(path, text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        around = ascii(text[max(0, error.start - 20) : error.start + 20])
+        raise RunError(
+            f"{path}: can not hold half a character, found in {around}: rename the file or the "
+            "column that has it."
+        ) from error
 
 
 def write_json(path: Path, value: Any) -> str:
     return write_text(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_table(path: Path) -> dict[str, Any]:
@@ -58,7 +71,7 @@ def read_table(path: Path) -> dict[str, Any]:
         raise RunError(
             f"{path}: missing. Is this a run folder, and was it copied whole?"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path}: damaged or not readable: {error}.") from error
 
 
@@ -73,7 +86,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
         raise RunError(f"{folder}: a folder of runs. Name one of them: {', '.join(inside[:10])}.")
     facts = read_table(folder / "run.json")
     found = facts.get("format")
-    if found == FORMAT and {"data", "environment"} <= facts.keys():
+    if found == FORMAT and _complete(facts):
         return facts
     if type(found) is int and found > FORMAT:
         do = "It comes from a newer Regard: upgrade this one with pip install --upgrade regard."
@@ -84,6 +97,12 @@ def read_facts(folder: Path) -> dict[str, Any]:
     raise RunError(
         f"{folder}/run.json: run format {found!r}, but this Regard reads format {FORMAT}. {do}"
     )
+
+
+def _complete(facts: dict[str, Any]) -> bool:
+    data, environment, test = (facts.get(key, {}) for key in ("data", "environment", "test"))
+    tables = all(isinstance(value, dict) for value in (data, environment, test))
+    return tables and "sha256" in data and bool(environment) and "parameters" in facts
 
 
 def free_folder(folder: Path) -> Path:

@@ -11,7 +11,7 @@ from torch import nn
 from regard.build import new_training, open_task, pick_device, read_splits, resume_training
 from regard.config import Recipe, Tree
 from regard.errors import ConfigError, RunError, TextError
-from regard.files import free_folder, locked, read_table, write_json, write_text
+from regard.files import file_hash, free_folder, locked, read_table, write_json, write_text
 from regard.lens.capture import look
 from regard.lens.picture import Picture
 from regard.lens.report import report_page, summary_html
@@ -26,6 +26,7 @@ from regard.train.report import card
 from regard.train.training import Training
 
 Data = str | Path | Sequence[str | Path]  # a file, or two with matching lines
+SEALED = ("model.safetensors", "tokenizer.json")  # their hashes are in run.json
 CHUNK = 512  # inputs predicted at once by `stream`
 
 
@@ -51,6 +52,7 @@ class Run:
                 f"{folder}: this run is not finished, so there is no model to use yet. "
                 f"Go on with: regard resume {folder}"
             )
+        _check_whole(folder, facts, task.recipe)
         network = task.network()
         load_weights(network, read_weights(path), str(path))
         return cls(folder, task, network.to(pick_device(device)).eval(), facts)
@@ -166,6 +168,8 @@ def finish(training: Training) -> Run:
     for name, baseline in baselines.items():
         baseline.save(folder / "baseline" / name)
     run.predictor().save(folder)
+    facts["files"] = {name: file_hash(folder / name) for name in SEALED}
+    facts["model"] = run.recipe.model_dump(mode="json").get("model")
     write_text(folder / "README.md", card(run.recipe, facts))
     recipe = relative_to(run.recipe, folder).model_dump(mode="json")
     write_text(folder / "report.html", report_page(folder.name, facts, training.log(), recipe))
@@ -182,6 +186,20 @@ def _samples(run: Run, baselines: dict[str, Predictor], test: list[Any]) -> list
         {**prediction.as_json(), "wanted": right.get(prediction.input, []), "in_training": known}
         for prediction, known in found
     ]
+
+
+def _check_whole(folder: Path, facts: Tree, recipe: Recipe) -> None:
+    """Refuse parts of another run: they may fit in shape and still answer nonsense."""
+    for name, expected in facts.get("files", {}).items():
+        if (folder / name).exists() and file_hash(folder / name) != expected:
+            raise RunError(
+                f"{folder / name}: not the file that this run was finished with. Was it damaged, "
+                "or copied from another run? Copy the whole run again."
+            )
+    if facts.get("model") != recipe.model_dump(mode="json").get("model"):
+        raise RunError(
+            f"{folder / 'recipe.toml'}: its [model] is not the one that was trained. Put it back."
+        )
 
 
 def load(folder: str | Path, device: str = "auto") -> Run:

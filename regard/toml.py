@@ -23,12 +23,12 @@ S = TypeVar("S", bound=Settings)
 def read_toml(path: Path) -> Tree:
     """The tables of a TOML file, or a ConfigError that names the line."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors may put a BOM
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such recipe. Is the path right?") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: can not be read as a recipe: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}.") from error
 
 
@@ -69,9 +69,10 @@ def fill(tree: Tree, defaults: Tree) -> Tree:
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
+        found = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
         return text
+    return found["value"] if len(found) == 1 else text  # a line break can not smuggle in more
 
 
 def check(cls: type[S], tree: Tree, where: Path | str = "settings", given: Tree | None = None) -> S:

@@ -12,9 +12,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from regard.cli.console import echo_json
+from regard.cli.console import VARIABLE, echo_json
 
-VARIABLE = "_REGARD_COMPLETE"  # click answers the shell when this is set
 TASKS = ("transduce", "translate", "summarize", "pronounce")  # tasks.task_names() loads torch
 
 

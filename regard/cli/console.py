@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from regard.train.training import Event, Training
 
 SECONDS_BETWEEN_LINES = 5.0
+VARIABLE = "_REGARD_COMPLETE"  # click answers the shell when this is set
 
 
 def say(text: str = "") -> None:
@@ -91,7 +92,7 @@ def stop_on_interrupt() -> Iterator[list[int]]:
         caught.append(number)
         say("\nStopping after this step; again to stop at once, without saving ...")
 
-    before = {n: signal.signal(n, note) for n in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: signal.signal(n, note) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield caught
     finally:
@@ -103,8 +104,12 @@ def watch(training: "Training", *, as_json: bool) -> bool:
     """Run a training to its end and show it; False when Ctrl-C stopped it."""
     view = JsonView() if as_json else BarView() if sys.stderr.isatty() else LineView()
     with stop_on_interrupt() as caught, view.showing(training):
-        for event in training.run(lambda: bool(caught)):
-            view.note(training, event)
+        try:
+            for event in training.run(lambda: bool(caught)):
+                view.note(training, event)
+        except BrokenPipeError:  # who read our output went away: stop, and lose nothing
+            training.save()
+            caught.append(signal.SIGPIPE)
     if caught:
         say(f"\nStopped after step {training.progress.step:,} of {training.steps:,}.")
     return not caught
@@ -192,4 +197,9 @@ class JsonView(LineView):
 
 
 def echo_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False))
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:  # half a character, or a terminal that knows few letters
+        text = json.dumps(value)
+    click.echo(text)

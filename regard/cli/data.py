@@ -21,7 +21,7 @@ INDENT = " " * 9  # under the name, beside the level
 NARROWEST, WIDEST = 40, 100
 MOST_LABELS, MOST_HISTOGRAMS = 12, 4
 
-FilePath = click.Path(path_type=Path)
+FilePath = click.Path(path_type=Path, readable=False)
 
 
 @click.group()

@@ -7,7 +7,7 @@ import click
 from regard.cli.closing import carry_out
 from regard.cli.console import quick_start, say
 from regard.errors import RunError
-from regard.files import free_folder, locked
+from regard.files import free_folder, locked, read_facts
 
 
 @click.command()
@@ -16,7 +16,7 @@ from regard.files import free_folder, locked
     "--out",
     default="runs/demo",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Run folder; an earlier one there is moved aside, not lost.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
@@ -31,13 +31,16 @@ def demo(budget: str, out: Path, as_json: bool) -> None:
     say("from the CMU Pronouncing Dictionary. PER is the share of phonemes it gets wrong, WER the")
     say("share of words, judged by the nearest of a word's pronunciations.\n")
     with quick_start():
-        from regard.build import new_training
+        from regard.build import begin, draft
         from regard.tasks.recipe import asked, make_recipe
 
         recipe, _ = make_recipe("demo", tree=asked(None, budget))
         if out.exists():
+            read_facts(out)  # nothing but a run is moved
+        ready = draft(recipe, out, replacing=True)
+        if out.exists():
             move_aside(out)
-        training = new_training(recipe, out)
+        training = begin(ready)
     with locked(out):
         carry_out(training, as_json=as_json)
 

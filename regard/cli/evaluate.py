@@ -10,10 +10,10 @@ from regard.cli.console import echo_json, say
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     multiple=True,
     help="A file with the same columns, or two with matching lines (give it twice); the run's "
     "own test part by default.",

@@ -12,7 +12,7 @@ from regard.errors import RunError
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(run: Path, as_json: bool) -> None:
     """Show what RUN is, how good, on which data, and how to make it again.

@@ -12,12 +12,14 @@ from regard.errors import ConfigError
 
 @click.command()
 @click.argument("task", shell_complete=complete_task)
-@click.argument("data", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("data", nargs=-1, type=click.Path(path_type=Path, readable=False))
 @click.option("--source", help="Column of the source: its name, or its number from 1.")
 @click.option("--target", help="Column of the target.")
 @click.option("--budget", help="Time for training: 90s, 20m, 1h30m  [default: 5m].")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change any setting.")
-@click.option("--out", type=click.Path(path_type=Path), help="File  [default: TASK.toml].")
+@click.option(
+    "--out", type=click.Path(path_type=Path, readable=False), help="File  [default: TASK.toml]."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the settings; write no file.")
 def init(
     task: str,
@@ -44,6 +46,8 @@ def init(
     from regard.toml import written
 
     path = out or Path(f"{task}.toml")
+    if path.suffix != ".toml":
+        raise ConfigError(f"{path}: the name of a recipe ends in .toml, as in {path}.toml.")
     if path.exists() and not as_json:
         raise ConfigError(f"{path}: exists already. Name another file with --out.")
     tree = asked((source, target), budget)

@@ -10,7 +10,7 @@ from regard.cli.console import echo_json, in_colour, say
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
 @click.argument("text")
 @click.option(
     "--attention",
@@ -18,8 +18,10 @@ from regard.cli.console import echo_json, in_colour, say
 )
 @click.option("--layer", type=int, help="1 is the first [default: the last in the terminal].")
 @click.option("--head", type=int, help="1 is the first [default: the mean in the terminal].")
-@click.option("--png", type=click.Path(path_type=Path), help="Write a picture.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write an interactive page.")
+@click.option("--png", type=click.Path(path_type=Path, readable=False), help="Write a picture.")
+@click.option(
+    "--html", type=click.Path(path_type=Path, readable=False), help="Write an interactive page."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the weights as one JSON object.")
 def look(
     run: Path,

@@ -4,6 +4,7 @@ Results go to standard output, talk goes to standard error. Our own errors end i
 without a traceback: exit code 2 for a mistake, 3 for a training failure, 130 for Ctrl-C.
 """
 
+import io
 import os
 import sys
 import warnings
@@ -11,6 +12,7 @@ from importlib import import_module
 
 import click
 
+from regard.cli.console import VARIABLE
 from regard.errors import RegardError, did_you_mean
 
 COMMANDS = {
@@ -64,23 +66,61 @@ def regard() -> None:
 
 def main() -> None:
     warnings.showwarning = lambda message, *_: click.echo(f"regard: warning: {message}", err=True)
+    mend_streams()
     try:
-        regard.main(prog_name="regard", standalone_mode=False)
+        run()
     except RegardError as error:
         click.echo(f"regard: {error}", err=True)
         sys.exit(error.exit_code)
+    except click.exceptions.Exit as done:  # --help and --version
+        sys.exit(done.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BrokenPipeError:  # `regard predict ... | head` is not an error
-        sys.stderr.close()
+        silence_output()
         sys.exit(0)
     except OSError as error:  # results that can not be written, as on a full disk
-        click.echo(f"regard: the output can not be written: {error.strerror or error}.", err=True)
+        click.echo(f"regard: {_about(error)}: {error.strerror or error}.", err=True)
         silence_output()
         sys.exit(2)
+    except MemoryError:
+        click.echo("regard: not enough memory: try a smaller model or smaller batches.", err=True)
+        sys.exit(3)
+    except Exception as error:
+        if "REGARD_DEBUG" in os.environ:
+            raise
+        click.echo(
+            f"regard: a fault inside Regard: {type(error).__name__}: {error}\nPlease report it, "
+            "with what you typed and `regard doctor`; REGARD_DEBUG=1 shows where it happened.",
+            err=True,
+        )
+        sys.exit(2)
+
+
+def run() -> None:
+    """Like click's own main, which would end with exit code 1 when a reader goes away."""
+    if VARIABLE in os.environ:  # the Tab key
+        regard.main(prog_name="regard", standalone_mode=False)
+    with regard.make_context("regard", sys.argv[1:]) as context:
+        regard.invoke(context)
+    sys.stdout.flush()
+
+
+def mend_streams() -> None:
+    """A closed stream is nowhere; letters that a terminal does not know are spelled out."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _about(error: OSError) -> str:
+    return str(error.filename) if error.filename else "the output can not be written"
 
 
 def silence_output() -> None:

@@ -21,11 +21,11 @@ SAID = 5  # problems told one by one; after that they are only counted
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
 @click.argument("inputs", nargs=-1)
 @click.option(
     "--file",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="One input a line; of a .tsv, .csv or .jsonl file, the cells of its source column.",
 )
 @click.option("--source", help="Column to read, where it is not called as in training.")
@@ -78,13 +78,16 @@ def predict(
             echo_json(prediction.as_json())
         else:
             outputs = (p.output for p in (prediction, *prediction.others))
-            click.echo("\t".join(_one_line(output) for output in outputs))
+            several = bool(prediction.others)
+            click.echo("\t".join(_one_line(output, several) for output in outputs))
     sys.exit(told.close())
 
 
-def _one_line(output: str) -> str:
-    """One input, one line: a line break inside an output would shift all that follow."""
-    return output.replace("\r", "\\r").replace("\n", "\\n")
+def _one_line(output: str, several: bool) -> str:
+    """One input, one line: a line break inside an output would shift all that follow, and so
+    would a tab where several outputs stand on a line."""
+    output = output.replace("\r", "\\r").replace("\n", "\\n")
+    return output.replace("\t", "\\t") if several else output
 
 
 def _cells_or_lines(run: "Run", file: Path, source: str | None) -> Iterator[str]:

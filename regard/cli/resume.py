@@ -7,11 +7,11 @@ import click
 from regard.cli.closing import carry_out, show_result
 from regard.cli.completion import complete_run
 from regard.cli.console import quick_start, say
-from regard.files import locked
+from regard.files import locked, read_facts
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
 @click.option(
     "--finish", "only_finish", is_flag=True, help="Train no further: score what there is."
 )
@@ -26,6 +26,7 @@ def resume(run: Path, only_finish: bool, as_json: bool) -> None:
     regard resume runs/demo
     regard resume runs/demo --finish     # good enough: the best weights so far become the model
     """
+    read_facts(run)  # before a lock is left in a stranger's folder
     with locked(run):
         from regard.build import resume_training
         from regard.run import Run, finish, is_finished

@@ -45,7 +45,7 @@ def tokenizer() -> None:
 
 
 @tokenizer.command()
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @click.option("--side", help="source or target, where a run has two [default: source].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a text.")

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("task", shell_complete=complete_task)
-@click.argument("data", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("data", nargs=-1, type=click.Path(path_type=Path, readable=False))
 @click.option("--source", help="Column of the source: its name, or its number from 1.")
 @click.option("--target", help="Column of the target.")
 @click.option("--budget", help="Time for training: 90s, 20m, 1h30m  [default: 5m].")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change any setting.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run folder  [default: runs/TASK].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, readable=False),
+    help="Run folder  [default: runs/TASK].",
+)
 @click.option("--dry-run", is_flag=True, help="Show size, memory, steps and time; do not train.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines on standard output.")
 def train(

@@ -55,6 +55,8 @@ def is_header(
     folded = [cell.strip().casefold() for cell in cells]
     if len(cells) > 1 and _holds_one(cells, names):
         return True
+    if len(cells) > 1 and all(map(is_known, folded)):
+        return True
     if len(cells) < 2 or len(set(folded)) < len(folded) or any(_too_long(cell) for cell in folded):
         return False
     above_numbers = any(map(_above_numbers, folded, zip(*rest, strict=False)))

@@ -15,7 +15,22 @@ class Number(str):
 
 
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half of a character, as JSON may write it
+
+
+class Repeated(ValueError):
+    """A key that is there twice: one of its values would be lost."""
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise Repeated(next(key for key in names if names.count(key) > 1))
+    return found
+
+
 DECODER = json.JSONDecoder(
+    object_pairs_hook=_table,
     parse_int=Number,
     parse_float=Number,
     parse_constant=lambda _: None,  # NaN and Infinity: what Python writes where nothing is known
@@ -36,6 +51,8 @@ def parse_object(number: int, line: str) -> dict[str, Any] | Flaw:
     except json.JSONDecodeError as error:
         around = short(line[max(0, error.pos - 30) : error.pos + 30])
         problem = f"not JSON at column {error.colno}: {error.msg.lower()}, around {around}."
+    except Repeated as error:
+        problem = f'the key "{error}" is there twice in {short(line)}.'
     except RecursionError:
         problem = f"too many lists or objects inside each other in {short(line)}."
     else:

@@ -6,6 +6,7 @@ form feeds and a dozen other characters that people keep inside their sentences.
 
 import gzip
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Iterator
@@ -80,6 +81,9 @@ def whole_lines(file: BufferedIOBase, begin: bytes) -> Iterator[bytes]:
     pieces: list[bytes] = []  # of a line that has not ended yet, joined only once
     # read1 gives what there is; read would wait until a pipe fills the chunk.
     for chunk in chain([begin], iter(partial(file.read1, CHUNK), b"")):
+        if (nul := chunk.find(0)) >= 0:  # not text: the line may never end, so do not wait for it
+            yield b"".join([*pieces, chunk[: nul + 1]])
+            return
         if pieces and pieces[-1].endswith(b"\r") and not chunk.startswith(b"\n"):
             yield b"".join(pieces)
             pieces = []
@@ -165,7 +169,7 @@ def told_plainly(path: Path) -> Iterator[None]:
             f"{path}: no such file in {path.absolute().parent}. Is the path right?"
         ) from error
     except (IsADirectoryError, PermissionError) as error:  # to Windows they are the same
-        if path.is_dir():
+        if os.path.isdir(path):  # path.is_dir() would fail once more
             raise DataError(f"{path}: this is a folder. Name one file inside it.") from error
         raise DataError(
             f"{path}: no permission to read it. Change that with chmod u+r, or ask its owner."

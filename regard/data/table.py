@@ -99,6 +99,8 @@ def open_table(paths: Sequence[Path], names: Collection[str] = ()) -> Table:
                 "before it is read. Save it in a file first."
             )
     if len(paths) == 2:
+        if os.path.realpath(paths[0]) == os.path.realpath(paths[1]):
+            raise DataError(f"{paths[0]}: the same file twice. Name the file with the targets too.")
         return _open_parallel(tuple(paths))
     if len(paths) != 1:
         raise DataError(

@@ -135,7 +135,7 @@ def _moved(paths: Any, base: Path, *, relative: bool = False) -> Any:
         return tuple(_moved(path, base, relative=relative) for path in paths)
     if not isinstance(paths, str):
         return paths  # a mistake, which `check` will name
-    return os.path.relpath(paths, base) if relative else str((base / paths).resolve())
+    return os.path.relpath(paths, base) if relative else os.path.abspath(base / paths)
 
 
 def relative_to(recipe: Recipe, home: Path) -> Recipe:
@@ -144,7 +144,7 @@ def relative_to(recipe: Recipe, home: Path) -> Recipe:
     if data is None:
         return recipe
     found = {
-        key: _moved(getattr(data, key), home.resolve(), relative=True)
+        key: _moved(getattr(data, key), Path(os.path.abspath(home)), relative=True)
         for key in FILES
         if getattr(data, key, None)
     }

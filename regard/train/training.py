@@ -176,14 +176,15 @@ class Training:
     def _trim_log(self) -> None:
         """Forget lines of steps after the checkpoint: they are about to happen again."""
         path = self.folder / "metrics.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
         kept = [text for text in lines if _step_of(text) <= self.progress.step]
         write_text(path, "".join(text + "\n" for text in kept))
 
     def log(self) -> list[dict[str, Any]]:
         """All that was logged so far."""
         path = self.folder / "metrics.jsonl"
-        return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+        lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
+        return [json.loads(text) for text in lines if _step_of(text) < float("inf")]
 
     # Saving and going on
 
@@ -204,9 +205,15 @@ class Training:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Become the training that wrote `checkpoint`, to the last bit."""
         load_weights(self.network, checkpoint.tensors["model"], "the checkpoint")
-        load_optimizer_tensors(self.network, self.optimizer, checkpoint.tensors["optimizer"])
-        restore_random(checkpoint.tensors["random"])
-        self.progress = Progress(**checkpoint.state)
+        try:
+            load_optimizer_tensors(self.network, self.optimizer, checkpoint.tensors["optimizer"])
+            restore_random(checkpoint.tensors["random"])
+            self.progress = Progress(**checkpoint.state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(
+                f"{self.folder}: the checkpoint does not fit recipe.toml ({error!r}). Was the "
+                "recipe changed after the run began? Put the old one back, or begin a new run."
+            ) from error
 
     def final_weights(self) -> Weights:
         """The weights that `train.keep` asks for."""

@@ -81,6 +81,7 @@ OTHER_FILES = {
     "gz by name only": ("pairs.tsv.gz", GOOD.encode(), ["does not begin like one", "Rename"]),
     "an unclosed quote": ("p.csv", b'a,b\n"c,d\ne,f\n', ["p.csv:2", "quot"]),
     "bad JSON": ("p.jsonl", b'{"a": "x", "b": "y"}\n{"a": \n', ["p.jsonl:2", "JSON"]),
+    "a key twice": ("p.jsonl", b'{"a": "x", "a": "z", "b": "y"}\n', ["p.jsonl", '"a"', "twice"]),
     "a JSON array": ("p.json", b'[{"a": "x", "b": "y"}]\n', ["p.json", "jq"]),
     "objects for text": ("p.jsonl", b'{"a": "x", "b": {"c": 1}}\n' * 3, ["p.jsonl", "jq"]),
     "three texts": (
@@ -133,6 +134,33 @@ COMMANDS = {
         ["train", "translate", "good.tsv", "--set", "train.steps=5", "--set", "train.passes=1"],
         ["passes", "budget"],
     ),
+    "a seed too large": (
+        ["train", "translate", "good.tsv", "--set", "seed=4294967296"],
+        ["seed", "4294967296"],
+    ),
+    "a rate too large": (
+        ["train", "translate", "good.tsv", "--set", "train.rate=1e300"],
+        ["train.rate", "1000"],
+    ),
+    "no real device": (["train", "translate", "good.tsv", "--set", "device=meta"], ["meta"]),
+    "an endless budget": (
+        ["train", "translate", "good.tsv", "--budget", "9" * 400 + "h"],
+        ["is not a time"],
+    ),
+    "two lines in one": (
+        ["train", "translate", "good.tsv", "--set", "model.width=16\nseed=3"],
+        ["model.width", "expected a number"],
+    ),
+    "a loop of links": (["train", "translate", "loop"], ["loop"]),
+    "the same file twice": (["train", "translate", "a.de", "a.de"], ["the same file twice"]),
+    "a folder of runs": (["predict", ".", "x"], ["run.json", "missing"]),
+    "a stranger's folder to the demo": (["demo", "--out", "taken"], ["taken/run.json: missing"]),
+    "a stranger's folder to resume": (["resume", "taken"], ["taken/run.json: missing"]),
+    "a recipe without .toml": (["init", "translate", "--out", "mine"], [".toml"]),
+    "a setting without its section": (
+        ["train", "translate", "good.tsv", "--set", "width=64"],
+        ['Did you mean "model.width"?'],
+    ),
     "no value": (["train", "translate", "good.tsv", "--set", "model.width"], ["KEY=VALUE"]),
     "a budget of nothing": (["train", "translate", "good.tsv", "--budget", "soon"], ["5m"]),
     "unknown column": (
@@ -162,6 +190,8 @@ def test_a_wrong_command_says_what_to_type_instead(regard, tmp_path, name):
     rows = "".join(f"{w},{w[::-1]}\n" for w in WORDS[:60])
     (tmp_path / "head.csv").write_text("english,spanish\n" + rows)
     (tmp_path / "taken").mkdir()
+    (tmp_path / "loop").symlink_to("pool")
+    (tmp_path / "pool").symlink_to("loop")
     (tmp_path / "a.de").write_text("eins\nzwei\n")
     (tmp_path / "a.en").write_text("one\ntwo\nthree\n")
     if name == "recipe there already":
@@ -189,6 +219,13 @@ def edited(path, **changes):
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
+def replaced(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+LETTERS = {"kind": "character", "lowercase": False, "pieces": ["a", "b"]}
 BROKEN = {
     "newer": (lambda run: edited(run / "run.json", format=FORMAT + 1), ["newer", "upgrade"]),
     "older": (lambda run: edited(run / "run.json", format=1), ["older"]),
@@ -199,6 +236,15 @@ BROKEN = {
         lambda run: (run / "model.safetensors").write_bytes(b"abc"),
         ["model.safetensors"],
     ),
+    "another tokenizer": (
+        lambda run: edited(run / "tokenizer.json", target=LETTERS),
+        ["tokenizer.json", "another run"],
+    ),
+    "another shape": (
+        lambda run: replaced(run / "recipe.toml", "heads = 2", "heads = 4"),
+        ["recipe.toml", "[model]"],
+    ),
+    "data no table": (lambda run: edited(run / "run.json", data=5), ["another program"]),
     "no tokenizer": (lambda run: (run / "tokenizer.json").unlink(), ["tokenizer.json", "missing"]),
     "edited recipe": (
         lambda run: (run / "recipe.toml").write_text("task = 'transduce'\nmodle = 1"),
@@ -288,3 +334,60 @@ def test_a_megabyte_in_one_line_is_left_out_not_cut(regard, tmp_path):
     facts = json.loads((tmp_path / "runs" / "transduce" / "run.json").read_text())
     assert facts["data"]["left_out_of_training"] == 1, "its hash puts it on the training side"
     assert "1 of " in err and "never cut" in err
+
+
+def test_who_stops_reading_is_no_failure_and_loses_no_training(tmp_path):
+    import subprocess
+
+    (tmp_path / "good.tsv").write_text(GOOD)
+    command = [sys.executable, "-m", "regard", "train", "transduce", "good.tsv", "--json"]
+    sets = ["--set", "train.steps=400", "--set", "train.validate_every=400"]
+    with subprocess.Popen(
+        [*command, *sets], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as training:
+        training.stdout.readline()
+        training.stdout.close()
+        err = training.stderr.read()
+    assert training.returncode == 130 and "resume" in err and "Traceback" not in err, err
+    assert any((tmp_path / "runs" / "transduce" / "checkpoints").iterdir())
+
+
+def test_closed_streams_and_small_alphabets_do_no_harm(tmp_path, trained):
+    import subprocess
+
+    command = f"{sys.executable} -m regard"
+    for words in (f"predict {trained} abc >&-", f"info {trained} >&-", f"predict {trained} <&-"):
+        done = subprocess.run(
+            f"{command} {words}", shell=True, capture_output=True, text=True, cwd=tmp_path
+        )
+        assert "Traceback" not in done.stderr and done.returncode in (0, 2), done.stderr
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(
+        f"{command} look {trained} abc", shell=True, capture_output=True, text=True, env=env
+    )
+    assert shown.returncode == 0 and "Traceback" not in shown.stderr, shown.stderr
+
+
+def test_a_fault_of_our_own_is_a_sentence_too(regard, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("regard.data.audit.audit", broken)
+    (tmp_path / "good.tsv").write_text(GOOD)
+    code, _, err = regard("data", "check", "good.tsv")
+    assert code == 2 and "a fault inside Regard: ZeroDivisionError: oops" in err
+    assert "Traceback" not in err and "regard doctor" in err
+
+
+def test_a_stopped_run_can_be_finished_with_what_it_has(regard, tmp_path):
+    from regard.build import new_training
+    from regard.tasks.recipe import make_recipe
+
+    (tmp_path / "good.tsv").write_text(GOOD)
+    sets = ["train.steps=40", "train.validate_every=4", "model.width=16"]
+    training = new_training(make_recipe("transduce", ["good.tsv"], sets)[0], tmp_path / "run")
+    for _ in training.run(lambda: training.progress.step >= 6):
+        pass
+    code, out, err = regard("resume", "run", "--finish", "--json")
+    assert code == 0 and json.loads(out)["steps"] == 6, err
+    assert regard("predict", "run", "abc")[0] == 0

@@ -308,7 +308,10 @@ def test_a_blank_line_on_one_side_is_a_flaw_and_on_both_is_none(tmp_path):
 
 def test_two_blank_files_and_two_tables_are_refused(tmp_path):
     blank = written(tmp_path, "\n\n", "x.de")
-    assert "no rows in them: every line is blank" in problem(blank, blank)
+    assert "no rows in them: every line is blank" in problem(
+        blank, written(tmp_path, "\n\n", "x.en")
+    )
+    assert "the same file twice" in problem(blank, blank)
     table = written(tmp_path, "a,b\n", "x.csv")
     message = problem(blank, table)
     assert f"{table}: the name ends in .csv, and of two files each should hold one" in message
@@ -464,7 +467,9 @@ def test_what_is_wrong_with_cells_that_nobody_picks_does_not_matter(tmp_path):
         (["English", "Deutsch"], (), True),
         (["en", "masse"], (), False),
         (["Answer.", "Antwort."], (), False),
-        (["text", "text"], (), False),
+        (["text", "text"], (), True),
+        (["Full name", "E-mail"], (), True),
+        (["New year", "Neues Jahr"], (), False),
         (["text", "a" * 31], (), False),
         (["text", "a\nb"], (), False),
         (["Wort", "Laut"], (), False),
