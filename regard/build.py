@@ -156,7 +156,7 @@ def read_splits(task: Task[Any], facts: Tree, folder: Path) -> Splits[Any]:
             f"{folder}: its data can not be read: {error}\nWhere did they move? Put the new place "
             f"into data.path of {folder / 'recipe.toml'}."
         ) from error
-    if _fingerprint(splits) != facts["data"]["sha256"]:
+    if _fingerprint(splits) != facts["data"].get("sha256"):
         raise RunError(
             f"{folder}: the data changed since this run began (another file or another version "
             "of it), so its splits would mix. Put the old data back, or begin a new run."

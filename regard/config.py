@@ -172,7 +172,7 @@ class TrainSettings(Settings):
 
 
 class DecodeSettings(Settings):
-    beam: int = Field(default=1, ge=1, le=1000)
+    beam: int = Field(default=1, ge=1, le=10**6)
     """Sequences kept at each step; 1 is greedy."""
     length_penalty: float = Field(default=0.6, ge=0)
     """Wu et al. 2016, eq. 14: 0 prefers short outputs, 1 judges by the mean log-probability."""

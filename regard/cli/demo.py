@@ -7,7 +7,7 @@ import click
 from regard.cli.closing import carry_out
 from regard.cli.console import quick_start, say
 from regard.errors import RunError
-from regard.files import free_folder, locked, read_facts
+from regard.files import free_folder, locked
 
 
 @click.command()
@@ -36,13 +36,21 @@ def demo(budget: str, out: Path, as_json: bool) -> None:
 
         recipe, _ = make_recipe("demo", tree=asked(None, budget))
         if out.exists():
-            read_facts(out)  # nothing but a run is moved
+            check_movable(out)
         ready = draft(recipe, out, replacing=True)
         if out.exists():
             move_aside(out)
         training = begin(ready)
     with locked(out):
         carry_out(training, as_json=as_json)
+
+
+def check_movable(folder: Path) -> None:
+    """Nothing is moved but a run that nobody is writing."""
+    if not (folder / "run.json").exists():
+        raise RunError(f"{folder}: is there, but not a run. Name another folder with --out.")
+    with locked(folder):
+        pass
 
 
 def move_aside(folder: Path) -> None:

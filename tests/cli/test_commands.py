@@ -149,7 +149,7 @@ def test_look_draws_in_the_terminal_and_writes_pictures(finished, tmp_path):
         (["train", "demmo"], 'Did you mean "demo"'),
         (["train", "{recipe}", "--set", "model.with=3"], 'no setting "model.with". Did'),
         (["train", "{recipe}", "--set", "device=cuda:7"], 'device "cuda:7" can not be used here'),
-        (["train", "{recipe}", "--out", "{run}"], "exists already. Continue it with"),
+        (["train", "{recipe}", "--out", "{run}"], "exists already. Give another name"),
         (["train", "{recipe}", "--set", "data.path=none.tsv"], "none.tsv: no such file"),
         (["train", "{recipe}", "--set", "model.max_length=1"], "examples are empty or longer"),
         (["trian", "x"], 'no command "trian". Did you mean "train"'),
@@ -172,11 +172,11 @@ def test_a_mistake_gets_a_sentence_and_exit_code_2(finished, tmp_path, args, mes
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
-        (lambda f: (f / "model.safetensors").write_bytes(b"xx"), "damaged or not readable"),
+        (lambda f: (f / "model.safetensors").write_bytes(b"xx"), "Was it damaged"),
         (lambda f: (f / "run.json").write_text("{"), "run.json: damaged"),
         (lambda f: (f / "run.json").unlink(), "run.json: missing"),
         (lambda f: (f / "run.json").write_text('{"format": 99}'), "run format 99"),
-        (lambda f: (f / "run.json").write_text('{"format": 2}'), "another program's folder"),
+        (lambda f: (f / "run.json").write_text('{"format": 2}'), "not as Regard writes it"),
         (lambda f: (f / "tokenizer.json").write_text("[]"), "tokenizer.json"),
         (lambda f: (f / "recipe.toml").write_text("task = 3"), "needs a task"),
         (lambda f: (f / "model.safetensors").unlink(), "not finished"),
@@ -184,7 +184,7 @@ def test_a_mistake_gets_a_sentence_and_exit_code_2(finished, tmp_path, args, mes
             lambda f: (f / "recipe.toml").write_text(
                 (f / "recipe.toml").read_text().replace("width = 16", "width = 32")
             ),
-            "was recipe.toml changed",
+            "not the one that was trained",
         ),
     ],
 )
@@ -243,6 +243,7 @@ def test_a_run_killed_at_any_moment_resumes_byte_equal(finished, tmp_path):
 
 def test_a_second_demo_does_not_pull_the_folder_from_under_the_first(tmp_path):
     (tmp_path / "runs" / "demo").mkdir(parents=True)
+    (tmp_path / "runs" / "demo" / "run.json").write_text("{}")
     with locked(tmp_path / "runs" / "demo"):
         done = regard("demo", cwd=tmp_path)
     assert done.returncode == 2 and "another process is writing this run" in done.stderr

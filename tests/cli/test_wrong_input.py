@@ -154,7 +154,10 @@ COMMANDS = {
     "a loop of links": (["train", "translate", "loop"], ["loop"]),
     "the same file twice": (["train", "translate", "a.de", "a.de"], ["the same file twice"]),
     "a folder of runs": (["predict", ".", "x"], ["run.json", "missing"]),
-    "a stranger's folder to the demo": (["demo", "--out", "taken"], ["taken/run.json: missing"]),
+    "a stranger's folder to the demo": (
+        ["demo", "--out", "taken"],
+        ["taken", "not a run", "--out"],
+    ),
     "a stranger's folder to resume": (["resume", "taken"], ["taken/run.json: missing"]),
     "a recipe without .toml": (["init", "translate", "--out", "mine"], [".toml"]),
     "a setting without its section": (
@@ -244,7 +247,7 @@ BROKEN = {
         lambda run: replaced(run / "recipe.toml", "heads = 2", "heads = 4"),
         ["recipe.toml", "[model]"],
     ),
-    "data no table": (lambda run: edited(run / "run.json", data=5), ["another program"]),
+    "data no table": (lambda run: edited(run / "run.json", data=5), ["not as Regard writes it"]),
     "no tokenizer": (lambda run: (run / "tokenizer.json").unlink(), ["tokenizer.json", "missing"]),
     "edited recipe": (
         lambda run: (run / "recipe.toml").write_text("task = 'transduce'\nmodle = 1"),
