@@ -115,5 +115,7 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
     click.echo(f"examples       {facts['examples']:,} ({facts['left_out']:,} left out)")
     click.echo(f"steps          {facts['steps']:,}, {facts['passes']:,.1f} passes over the data")
     click.echo(f"expected time  {facts['expected_seconds']:,.0f} s ({trial.seconds:.4f} s a step)")
-    click.echo(f"memory         {megabytes(trial.memory)}, as a few steps took")
+    click.echo(
+        f"memory         {megabytes(trial.memory)} after a few steps; a long run may triple it"
+    )
     click.echo("Nothing was trained and nothing written.", err=True)
