@@ -5,6 +5,7 @@
     run = regard.train("translate", "pairs.tsv")   # or regard.load("runs/translate")
     run.predict(["I am calm."])
     run.look("I am calm.").save("attention.html")
+    print(regard.check(run))                       # or any nn.Module of your own
 
 Names are imported when first used, so that `import regard` costs nothing.
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from regard.errors import RegardError as RegardError
     from regard.run import Run as Run
+    from regard.run import check as check
     from regard.run import load as load
     from regard.run import resume as resume
     from regard.run import train as train
@@ -28,29 +30,32 @@ if TYPE_CHECKING:
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOMES = {
+    "check": "regard.run",
     "load": "regard.run",
     "resume": "regard.run",
     "train": "regard.run",
     "Run": "regard.run",
     "RegardError": "regard.errors",
 }
-__all__ = ["RegardError", "Run", "load", "resume", "train"]
+_ROOMS_AND_VERBS = ("check", "train")
+__all__ = ["RegardError", "Run", "check", "load", "resume", "train"]
 
 
 class _Package(ModuleType):
-    """`train` is a verb to users and a room of the house to us. Python puts a room into its
-    package when it is first imported, where it would hide the verb: so the room can be called."""
+    """`train` and `check` are verbs to users and rooms of the house to us. Python puts a room into
+    its package when it is first imported, where it would hide the verb: so rooms can be called."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "train" and isinstance(value, ModuleType):
+        if name in _ROOMS_AND_VERBS and isinstance(value, ModuleType):
             value.__class__ = _Verb
         super().__setattr__(name, value)
 
 
 class _Verb(ModuleType):
     def __call__(self, *given: Any, **settings: Any) -> Any:
-        """See `regard.run.train`."""
-        return import_module("regard.run").train(*given, **settings)
+        """See `regard.run.train` and `regard.run.check`."""
+        verb = self.__name__.rpartition(".")[2]
+        return getattr(import_module("regard.run"), verb)(*given, **settings)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -1,6 +1,6 @@
 """`Run`, the front desk: a finished run as one object that predicts, scores and shows itself."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 from torch import nn
 
 from regard.build import new_training, open_task, pick_device, read_splits, resume_training
+from regard.check.proofs import CASES, check_module, check_task
+from regard.check.report import Finding, Report
 from regard.config import Recipe, Tree
 from regard.errors import ConfigError, RunError, TextError
 from regard.files import file_hash, free_folder, locked, read_table, write_json, write_text
@@ -135,6 +137,13 @@ class Run:
         """What every head of every layer looked at while answering `text`."""
         return look(self.task, self.network, text)
 
+    def check(
+        self, *, cases: int = CASES, seed: int = 0, heard: Callable[[Finding], object] = id
+    ) -> Report:
+        """Prove that the model is honest: no future leaks, padding changes nothing, ... `heard` is
+        told of every finding as soon as it is there."""
+        return check_task(self.task, self.network, cases=cases, seed=seed, heard=heard)
+
     def _repr_html_(self) -> str:
         return summary_html(self.folder.name, self.facts)
 
@@ -205,6 +214,25 @@ def _check_whole(folder: Path, facts: Tree, recipe: Recipe) -> None:
 def load(folder: str | Path, device: str = "auto") -> Run:
     """Open a finished run."""
     return Run.load(folder, device)
+
+
+def check(model: nn.Module | Run | str | Path, *, cases: int = CASES, **said: Any) -> Report:
+    """Prove that a model is honest: a run, its folder, or any module that takes token ids.
+
+    A module is called as its signature suggests, or as you say:
+
+    >>> report = regard.check(  # doctest: +SKIP
+    ...     module, vocabulary=1000, kind="decoder", call=lambda m, ids, mask: m(ids)
+    ... )
+    >>> report.passed  # doctest: +SKIP
+    True
+
+    See `regard.check.guess.subject_of` for everything that can be said about a module.
+    """
+    if isinstance(model, nn.Module):
+        return check_module(model, cases=cases, **said)
+    run = model if isinstance(model, Run) else Run.load(model)
+    return run.check(cases=cases, **said)
 
 
 def train(

@@ -22,6 +22,7 @@ COMMANDS = {
     "predict": "answer inputs",
     "evaluate": "score a run beside its baselines",
     "look": "draw what attention looked at",
+    "check": "prove that a model is honest",
     "info": "show the card of a run",
     "runs": "list runs with their scores",
     "init": "write a recipe with every setting explained",

@@ -8,6 +8,7 @@ job than these methods.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from regard.data.splits import Splits
 from regard.errors import TextError
 from regard.models.predictor import Predictor
 from regard.names import Prediction, Scores
+from regard.tasks.probe import Probe
 
 Example = Any  # what the task's reader yields, such as data.pairs.Pair
 Item = TypeVar("Item")
@@ -133,6 +135,13 @@ class Task(Protocol[Prepared]):
         """A dozen inputs worth showing to a person."""
 
     def replay(self, network: nn.Module, text: str) -> Replay: ...
+
+    # Proving
+    def probe(self) -> Probe:
+        """How `check` calls the network."""
+
+    def invent(self, dice: Random, rows: int) -> list[Example]:
+        """Made-up examples that the model can take, for proofs that need no data."""
 
 
 def predict_fitting(

@@ -5,6 +5,7 @@ B batch   S source tokens   T target tokens (START or STOP included)
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -28,7 +29,9 @@ from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
 from regard.tasks.pair_choices import FACES, choose_for_pairs, example_for_pairs
 from regard.tasks.pair_data import read_part, read_splits
+from regard.tasks.pair_proof import invent_pairs, probe_of_pairs
 from regard.tasks.pair_recipe import TransduceRecipe, as_seen
+from regard.tasks.probe import Probe
 from regard.tasks.task import Choice, Loss, Part, Replay, predict_fitting
 from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
@@ -261,6 +264,15 @@ class Transduce:
             run=lambda: network(Source.of([ids], device), padded([read]).to(device)),
             axes={"encoder": (columns, columns), "decoder": (rows, seen), "cross": (rows, columns)},
         )
+
+    # Proving
+
+    def probe(self) -> Probe:
+        return probe_of_pairs(self.source.size, self.target.size, self.recipe.model.max_length)
+
+    def invent(self, dice: Random, rows: int) -> list[Pair]:
+        longest = self.recipe.model.max_length
+        return invent_pairs(dice, rows, self.source, self.target, longest)
 
 
 def _both(train: Sequence[Pair]) -> Iterable[str]:
