@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from regard.check.report import Finding, does_not_apply
-from regard.check.sequences import PADS, padded
+from regard.check.sequences import padded
 from regard.check.subject import Batch, Subject, worst
 from regard.check.trace import name_of
 from regard.nn.watch import tensors_in
@@ -133,10 +133,7 @@ def attention(subject: Subject, cases: int, dice: Random) -> Finding:
     wrong: list[str] = []
     done = 0
     for _ in range(max(1, cases // 10)):
-        batch = subject.inputs(dice, room=PADS)
-        for place, side in enumerate(subject.probe.sides):
-            for where in side.pads[:1]:
-                batch = padded(subject, batch, place, where, dice)
+        batch = _padded(subject, dice)
         for one in look(subject, batch):
             gap, what = _judge(subject, one, batch)
             gaps.append(gap)
@@ -145,6 +142,15 @@ def attention(subject: Subject, cases: int, dice: Random) -> Finding:
     if not done:
         return does_not_apply("attention", "no attention was seen: no softmax that is multiplied")
     return Finding("attention", done, worst(gaps), not wrong, wrong[0] if wrong else "")
+
+
+def _padded(subject: Subject, dice: Random) -> Batch:
+    """A batch with padding on every side that takes some."""
+    batch = subject.inputs(dice, room=subject.room)
+    for place, side in enumerate(subject.probe.sides):
+        for where in side.pads[:1] if subject.room else ():
+            batch = padded(subject, batch, place, where, dice)
+    return batch
 
 
 def _judge(subject: Subject, one: Looked, batch: Batch) -> tuple[float, str]:
@@ -168,11 +174,13 @@ def _judge(subject: Subject, one: Looked, batch: Batch) -> tuple[float, str]:
 
 
 def _allowed(subject: Subject, batch: Batch, T: int, S: int) -> Tensor:
-    """Which keys (T, S) may be seen; sides are told by their lengths, which all differ."""
+    """Which keys (T, S) may be seen. Sides are told by their lengths; where two happen to be
+    equally long, only what holds for both is asked."""
+    sides = zip(subject.probe.sides, batch.sides, strict=True)
+    alike = [(side, mask) for side, (ids, mask) in sides if ids.size(1) == S]
     allowed = torch.ones(T, S, dtype=torch.bool)
-    for side, (ids, mask) in zip(subject.probe.sides, batch.sides, strict=True):
-        if ids.size(1) == S and (side.pads and not side.causal):
-            allowed = allowed & mask[0]
-        if ids.size(1) == S == T and side.causal:
-            allowed = allowed.tril()
-    return allowed if bool(allowed.any()) else torch.ones(T, S, dtype=torch.bool)
+    if alike and all(side.causal for side, _ in alike) and T == S:
+        allowed = allowed.tril()
+    if len(alike) == 1 and not alike[0][0].causal:
+        allowed = allowed & alike[0][1][0]
+    return allowed

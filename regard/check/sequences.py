@@ -14,9 +14,6 @@ from regard.check.subject import Batch, Subject, difference, full, random_ids, w
 from regard.check.trace import both, first_difference, narrowed, one_row
 from regard.tasks.probe import Side
 
-PADS = 4  # positions of padding, at most
-
-
 # The future
 
 
@@ -91,11 +88,11 @@ def padding(where: str, subject: Subject, cases: int, dice: Random) -> Finding:
     """Add padding on one side; the real positions must answer as before."""
     name = f"padding_{where}"
     places = [i for i, side in enumerate(subject.probe.sides) if where in side.pads]
-    if not places:
+    if not places or not subject.room:
         return does_not_apply(name, f"its inputs are never padded on the {where}")
     gaps, failed, done = [], None, 0
     while done < cases:
-        batch, place = subject.inputs(dice, room=PADS), places[done % len(places)]
+        batch, place = subject.inputs(dice, room=subject.room), places[done % len(places)]
         longer = padded(subject, batch, place, where, dice)
         whole = subject.call(subject.network, batch)
         gap = difference(whole, real_part(subject, longer, batch, place, where))
@@ -110,11 +107,11 @@ def padding_content(subject: Subject, cases: int, dice: Random) -> Finding:
     """Put other tokens into the padding; nothing may change, to the last bit."""
     name = "padding_content"
     ways = [(i, where) for i, side in enumerate(subject.probe.sides) for where in side.pads]
-    if not ways:
+    if not ways or not subject.room:
         return does_not_apply(name, "its inputs are never padded")
     gaps, failed, done = [], None, 0
     while done < cases:
-        batch, (place, where) = subject.inputs(dice, room=PADS), ways[done % len(ways)]
+        batch, (place, where) = subject.inputs(dice, room=subject.room), ways[done % len(ways)]
         one = padded(subject, batch, place, where, dice)
         ids, mask = one.sides[place]
         junk = torch.where(mask, ids, other_ids(ids, subject.probe.sides[place], dice))
@@ -130,7 +127,7 @@ def padding_content(subject: Subject, cases: int, dice: Random) -> Finding:
 def padded(subject: Subject, batch: Batch, place: int, where: str, dice: Random) -> Batch:
     """The batch with some padding, of random tokens, on one side."""
     ids, mask = batch.sides[place]
-    junk = random_ids(dice, subject.probe.sides[place], len(ids), dice.randint(1, PADS))
+    junk = random_ids(dice, subject.probe.sides[place], len(ids), dice.randint(1, subject.room))
     parts = [(ids, mask), (junk, torch.zeros_like(junk, dtype=torch.bool))]
     if where == "left":
         parts.reverse()

@@ -18,6 +18,7 @@ from regard.tasks.task import Loss
 EXACT, ROUGH = 1e-9, 1e-4  # differences that rounding explains, in float64 and in float32
 LENGTHS = (13, 11, 17, 7, 9, 5, 4, 3, 2, 1)  # the first that no layer is as wide as
 ROWS = 6
+PADS = 4
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Subject:
         self.network, self.tolerance = copy.deepcopy(self.original).double(), EXACT
         self.rows, self.loss, self.fresh = rows or self._invent, loss or self._loss, fresh
         self.longest = min(side.longest for side in probe.sides)
+        self.room = min(PADS, self.longest - 1)  # positions of padding, at most
         if not self._runs():
             self.network, self.tolerance = copy.deepcopy(self.original), ROUGH
 

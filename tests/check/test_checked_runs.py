@@ -1,16 +1,22 @@
 """`regard check` on a run: an honest one passes; a fault planted in any part of it is found."""
 
 import json
+from random import Random
 
 import pytest
 import torch
 from click.testing import CliRunner
 
 import regard
+from regard.check.proofs import CHECKS
+from regard.check.subject import Subject
 from regard.cli.main import regard as command
+from regard.config import TransformerSettings
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.nn import attention
 from regard.nn.mask import Mask
 from regard.run import train
+from regard.tasks.pair_proof import probe_of_pairs
 from regard.tasks.task import Loss
 from regard.tasks.transduce import Transduce
 from regard.train import training
@@ -36,6 +42,15 @@ def test_an_honest_run_passes_and_its_network_is_left_alone(run):
     assert run.check(cases=CASES).passed
     assert all(torch.equal(p, before[name]) for name, p in run.network.named_parameters())
     assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("longest", [2, 5])
+def test_a_model_that_takes_almost_nothing_is_checked_too(longest):
+    settings = TransformerSettings(width=8, heads=2, max_length=longest)
+    probe = probe_of_pairs(9, 11, longest)
+    subject = Subject(EncoderDecoder(settings, 9, 11), probe)
+    for name, check in CHECKS.items():
+        assert check(subject, 60, Random(0)).passed is not False, name
 
 
 def test_a_decoder_that_looks_ahead_is_caught_and_the_layer_named(run, monkeypatch):
