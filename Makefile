@@ -7,8 +7,14 @@ PIP_INSTALL := .venv/bin/python -m pip install $(QUIET) -c constraints.txt
 FAILED := { echo "The install failed; make QUIET= $(MAKECMDGOALS) shows what pip says." >&2; exit 1; }
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# The tests of the modules that pyproject.toml wants covered. Watching costs time, so the other
+# tests run unwatched.
+COVERED := tests/test_files.py tests/data/test_plan.py tests/models/test_weights.py \
+	tests/tasks/test_transducer.py tests/text tests/train/test_checkpoints.py \
+	tests/train/test_checkpoints_whole.py tests/train/test_state.py
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test format clean
+.PHONY: help demo test soak mutants format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -20,15 +26,23 @@ test: .venv/test.stamp ## Lint, check types and run every test
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy regard
-	.venv/bin/pytest
+	.venv/bin/coverage run -m pytest $(COVERED)
+	.venv/bin/coverage report
+	.venv/bin/pytest $(COVERED:%=--ignore=%)
+
+soak: .venv/test.stamp ## Make every fault of docs/promises.md happen, many times (an hour)
+	.venv/bin/python -m soak
+
+mutants: .venv/test.stamp ## Make small mistakes on purpose: do the tests notice? (10 minutes)
+	PYTHONPATH=. .venv/bin/python scripts/mutants.py
 
 format: .venv/test.stamp ## Format the code and mend what can be mended
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
 
 clean: ## Remove the environment, caches and build leftovers (never your runs)
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist regard.egg-info
-	find regard scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist regard.egg-info
+	find regard scripts soak tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/demo.stamp: pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

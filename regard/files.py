@@ -4,11 +4,14 @@ Everything Regard leaves on disk goes through here, so there is one place to get
 one place for a test to make fail.
 """
 
+import errno
 import hashlib
 import json
 import os
+import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,10 +21,11 @@ import filelock
 from regard.errors import RunError
 
 FORMAT = 2  # of the run folder; 1 had one baseline and one metric
+PATIENCE = 0.2  # seconds to wait for a lock: `regard runs` takes it too, for an instant
 
 
 def write_bytes(path: Path, data: bytes) -> str:
-    """Put `data` at `path` and return its SHA-256. On failure the old file is still there."""
+    """Put `data` at `path` and return its SHA-256. Whatever fails, no half of it is ever there."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
@@ -31,10 +35,11 @@ def write_bytes(path: Path, data: bytes) -> str:
         os.replace(part, path)
         sync_folder(path.parent)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise RunError(
             f"{path}: could not be written: {error.strerror or error}. "
-            "What was there before is untouched; make room or mend the permission and try again."
+            "What is there is whole; make room or mend the permission and try again."
         ) from error
     return hashlib.sha256(data).hexdigest()
 
@@ -51,19 +56,49 @@ def write_text(path: Path, text: str) -> str:
 
 
 def write_json(path: Path, value: Any) -> str:
-    return write_text(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    return write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """How every JSON file of a run is written."""
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a plain file. A pipe or a device, which may never end, is an OSError, and so is a
+    file larger than memory."""
+    _refuse_endless(path)
+    try:
+        return path.read_bytes()
+    except MemoryError as error:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), str(path)) from error
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file."""
+    """SHA-256 of a plain file."""
+    _refuse_endless(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_endless(path: Path) -> None:
+    if _is_endless(path):
+        raise OSError(errno.EINVAL, "not a plain file", str(path))
+
+
+def _is_endless(path: Path) -> bool:
+    """Is it a pipe, a socket or a device?"""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False  # opening it will say why
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def read_table(path: Path) -> dict[str, Any]:
     """The object in a JSON file of a run, or a RunError that says what is wrong with it."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_bytes(path).decode("utf-8"))
         if not isinstance(value, dict):
             raise ValueError(f"expected an object, found a {type(value).__name__}")
         return value
@@ -85,6 +120,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     if inside and not (folder / "run.json").exists():
         raise RunError(f"{folder}: a folder of runs. Name one of them: {', '.join(inside[:10])}.")
     facts = read_table(folder / "run.json")
+    _refuse_strange_files(folder)
     found = facts.get("format")
     if found == FORMAT and _complete(facts):
         return facts
@@ -104,9 +140,15 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def _complete(facts: dict[str, Any]) -> bool:
-    """Are the tables there that every reader looks into?"""
-    tables = (facts.get("data"), facts.get("environment"), facts.get("test", {}))
-    return all(isinstance(table, dict) for table in tables)
+    """Are the tables there that every reader looks into? The last two come when a run is done."""
+    tables = {"test": {}, "files": {}} | facts
+    return all(isinstance(tables.get(n), dict) for n in ("data", "environment", "test", "files"))
+
+
+def _refuse_strange_files(folder: Path) -> None:
+    """Nobody who copies a run should wait for a pipe in it, or read a device to its end."""
+    for path in filter(_is_endless, folder.rglob("*")):
+        raise RunError(f"{path}: a pipe or a device, which no run has. Remove it.")
 
 
 def free_folder(folder: Path) -> Path:
@@ -126,10 +168,11 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a run folder for writing; a second writer is refused at once."""
+    """Hold a run folder for writing; a second writer is refused at once. What a killed writer
+    left half done is swept away."""
     if not folder.is_dir():
         raise RunError(f"{folder}: no such run. Finished runs are folders, usually under runs/.")
-    lock = filelock.FileLock(folder / ".lock", timeout=0)
+    lock = filelock.FileLock(folder / ".lock", timeout=PATIENCE)
     try:
         lock.acquire()
     except filelock.Timeout as error:
@@ -139,6 +182,18 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise RunError(f"{folder}: can not be written: {error.strerror or error}.") from error
     try:
+        if (folder / "run.json").exists():  # never in a stranger's folder
+            for part in list(folder.rglob(".*.part")):
+                remove(part)
         yield
     finally:
         lock.release()
+
+
+def remove(path: Path) -> None:
+    """Delete a file, a link or a folder with all in it, as far as that can be done."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()

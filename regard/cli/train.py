@@ -1,5 +1,6 @@
 """`regard train`: from a file, or from a recipe, to a trained model in a new run folder."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,12 +92,17 @@ def explain(ready: "Draft", reasons: list[tuple[str, str]]) -> None:
 def show_draft(ready: "Draft", *, as_json: bool) -> None:
     """What `--dry-run` prints: nothing was written."""
     from regard.models.weights import count_parameters
+    from regard.train.estimate import estimate_memory
+    from regard.train.memory import available_memory
 
     training, trial = ready.training, ready.trial
     assert trial is not None, "a dry run tries steps out"
+    memory, room = estimate_memory(training, ready.splits, trial), available_memory()
     facts = {
         "parameters": count_parameters(training.network),
-        "memory_bytes": trial.memory,
+        "memory_bytes": memory.peak,
+        "memory": asdict(memory),
+        "available_bytes": room,
         "steps": training.steps,
         "seconds_per_step": trial.seconds,
         "expected_seconds": trial.expected(training.steps),
@@ -115,7 +121,8 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
     click.echo(f"examples       {facts['examples']:,} ({facts['left_out']:,} left out)")
     click.echo(f"steps          {facts['steps']:,}, {facts['passes']:,.1f} passes over the data")
     click.echo(f"expected time  {facts['expected_seconds']:,.0f} s ({trial.seconds:.4f} s a step)")
-    click.echo(
-        f"memory         {megabytes(trial.memory)} after a few steps; a long run may triple it"
-    )
-    click.echo("Nothing was trained and nothing written.", err=True)
+    parts = ", ".join(f"{part} {megabytes(size)}" for part, size in facts["memory"].items())
+    click.echo(f"memory         about {megabytes(memory.peak)} at the peak ({parts})")
+    if room is not None and memory.peak > room:
+        say(f"Only {megabytes(room)} can be had here: the system may kill the run.")
+    say("Nothing was trained and nothing written.")

@@ -49,7 +49,7 @@ def read_tsv(path: Path, width: int, pick: Pick) -> Iterator[Found]:
     """Rows of `width` cells between tabs. Quote characters are part of the text."""
     for number, line in read_lines(path):
         cells = line.split("\t")
-        if len(cells) == width:
+        if len(cells) == width and (width > 1 or line.strip(" ")):
             yield number, pick(cells)
         elif line.strip(" "):
             yield _ragged(number, line, width, len(cells), "\t")
@@ -101,9 +101,11 @@ def read_csv(
     while True:
         try:
             for cells in csv.reader(_fed(fresh, again, row), delimiter=delimiter, strict=True):
-                if len(cells) == width > 0 or not width and _joined(row):
+                if len(cells) == width > 1:
                     yield row[0][0], pick(cells)
-                elif text := _joined(row):
+                elif (text := _joined(row)) and width in (0, len(cells)):
+                    yield row[0][0], pick(cells)
+                elif text:
                     yield _ragged(row[0][0], text, width, len(cells), delimiter)
                 row.clear()
             return

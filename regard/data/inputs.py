@@ -1,10 +1,19 @@
 """Inputs for a model out of a table: the cells of one column."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from regard.data.columns import column_place, column_places
-from regard.data.sniff import TABLES, inner_suffix
+from regard.data.sniff import (
+    TABLES,
+    TABS,
+    OneColumn,
+    inner_suffix,
+    is_jsonl,
+    json_columns,
+    read_head,
+)
 from regard.data.table import Flaw, Table, as_text, open_table
 from regard.errors import DataError
 
@@ -41,15 +50,16 @@ def _open(path: Path, column: str | None) -> Table:
     """Also a table of a single column, which `open_table` refuses, since it looks for pairs."""
     try:
         return open_table([path], [column] if column else [])
-    except DataError:
-        suffix = inner_suffix(path)
-        kind = "jsonl" if suffix.startswith((".json", ".nd")) else "csv"
-        if kind == "jsonl" and column is None:
-            raise
-        first = _first_cell(Table((path,), "csv", ("1",), header=False, delimiter=","))
-        named = kind == "jsonl" or (column is not None and first == column)
-        name = column if named and column is not None else "1"
-        return Table((path,), kind, (name,), header=named, delimiter=",")
+    except OneColumn:
+        head = read_head(path)
+    if is_jsonl(head):
+        keys, _ = json_columns(head, least=1)
+        return Table((path,), "jsonl", tuple(keys), header=True)
+    kind = "tsv" if head.suffix in TABS else "csv"
+    table = Table((path,), kind, ("1",), header=False, delimiter=",")
+    if column is not None and _first_cell(table) == column:
+        return replace(table, columns=(column,), header=True)
+    return table
 
 
 def _first_cell(table: Table) -> str | None:

@@ -20,6 +20,7 @@ from regard.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
 CHUNK = 2**16
+LONG = 2**20  # bytes: a block is that large only where a line is
 
 PACKED = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 
@@ -101,11 +102,13 @@ def whole_lines(file: BufferedIOBase, begin: bytes) -> Iterator[bytes]:
 def _decoded(block: bytes) -> list[str] | None:
     """Its lines with their ends, or None where something in it is not text."""
     try:
-        text = block.decode("utf-8")
+        if len(block) < LONG:  # newline="" knows just the three ends we want, and leaves them
+            lines = list(StringIO(block.decode("utf-8"), newline=""))
+        else:  # slower for many lines, but without StringIO's four bytes a character
+            lines = [line.decode("utf-8") for line in block.splitlines(keepends=True)]
     except UnicodeDecodeError:
         return None
-    # newline="" knows just the three ends we want, and leaves them as they are.
-    return None if "\0" in text else list(StringIO(text, newline=""))
+    return None if 0 in block else lines
 
 
 def _up_to_the_wrong_one(

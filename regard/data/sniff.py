@@ -29,6 +29,10 @@ BLANK = " \r\n"
 HOW = "Expected one source<TAB>target on each line."
 
 
+class OneColumn(DataError):
+    """Pairs need a second column; who looks for inputs alone can do without."""
+
+
 @dataclass(frozen=True)
 class Head:
     """How a file begins: lines with their ends, from the first that is not blank."""
@@ -88,9 +92,9 @@ def is_jsonl(head: Head) -> bool:
     return named_so or not isinstance(found, Flaw) or bool(cut_off)
 
 
-def json_columns(head: Head) -> tuple[list[str], list[str]]:
-    """The keys of the first objects in order of appearance: those with texts, and those whose
-    values are all objects or lists of such."""
+def json_columns(head: Head, least: int = 2) -> tuple[list[str], list[str]]:
+    """The keys of the first objects in order of appearance: those with texts, of which there must
+    be so many, and those whose values are all objects or lists of such."""
     lines = ((number, line.strip()) for number, line in head.lines)
     found = [parse_object(*line) for line in islice(filter(itemgetter(1), lines), SAMPLE_ROWS)]
     values: dict[str, list[Any]] = {}
@@ -101,8 +105,8 @@ def json_columns(head: Head) -> tuple[list[str], list[str]]:
         raise DataError(f"{head.path}:{found[0].line}: {found[0].problem}")
     nested = [key for key, column in values.items() if all(as_cell(v) is None for v in column)]
     texts = [key for key in values if key not in nested]
-    if len(texts) < 2:
-        raise DataError(
+    if len(texts) < least:
+        raise OneColumn(
             f"{head.path}: two keys with texts are needed, for source and target; its objects "
             f"have {f'only {texts[0]}' if texts else 'none'}. {_inside(head.path, nested, values)}"
         )
@@ -196,7 +200,7 @@ def _csv_rows(head: Head, delimiter: str) -> list[Sequence[str]]:
     return rows
 
 
-def _no_tabs(head: Head) -> DataError:
+def _no_tabs(head: Head) -> OneColumn:
     cut = max(_csv_cuts(head), key=lambda cut: cut.alike)
     first = head.lines[0][1]
     if cut.alike > 0.5:
@@ -208,7 +212,7 @@ def _no_tabs(head: Head) -> DataError:
         guess = "Did an editor turn the tabs into several blanks? Save it with tabs."
     else:
         guess = "It seems to hold one column: put a tab between source and target."
-    return DataError(
+    return OneColumn(
         f"{head.path}: the name ends in {head.suffix}, but there is no tab in its first lines, "
         f"as in {short(first.strip(BLANK))}. {guess}"
     )
@@ -218,7 +222,7 @@ def _one_column(head: Head) -> DataError:
     first = next(read_csv(head.lines, ","), None)
     if isinstance(first, Flaw):
         return DataError(f"{head.path}:{first.line}: {first.problem}")
-    return DataError(
+    return OneColumn(
         f"{head.path}: one column: no tab, comma, semicolon or bar cuts its first lines alike, "
         f"as in {short(head.lines[0][1].strip(BLANK))}. Put a tab between source and target, or "
         "give two files with matching lines: regard train translate a.txt b.txt"

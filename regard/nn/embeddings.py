@@ -3,6 +3,7 @@
 B batch   T positions   E model width   V vocabulary
 """
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -20,6 +21,8 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """(B, T) -> (B, T, E)"""
+        if ids.dtype not in (torch.int64, torch.int32):
+            raise ShapeError(f"token ids are whole numbers (torch.int64), found {ids.dtype}.")
         try:
             return self.table(ids) * self.scale
         except IndexError as error:

@@ -1,8 +1,11 @@
 """Rows of different length as one tensor."""
 
+from itertools import chain
+
 import torch
 from torch import Tensor
 
+from regard.errors import ShapeError
 from regard.names import PAD
 
 
@@ -12,5 +15,15 @@ def padded(rows: list[list[int]]) -> Tensor:
     >>> padded([[7, 8, 9], [5]]).tolist()
     [[7, 8, 9], [5, 0, 0]]
     """
+    _require_ids(rows)
     longest = max(map(len, rows))
     return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+
+
+def _require_ids(rows: list[list[int]]) -> None:
+    """torch would take True for 1, and 1.5 for the type of all."""
+    if not set(map(type, chain.from_iterable(rows))) <= {int}:
+        odd = next(i for i in chain.from_iterable(rows) if type(i) is not int)
+        raise ShapeError(f"{odd!r} is not a token id but a {type(odd).__name__}: ids are ints.")
+    if (most := max(map(max, filter(None, rows)), default=0)) >= 2**63:
+        raise ShapeError(f"there is no token id {most}: it is larger than any vocabulary.")

@@ -8,13 +8,16 @@ The `tokenizers` library learns the merges and applies them. It is given no spec
 its vocabulary starts at FIRST_PIECE: whatever a person types, "<stop>" included, stays text.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any, Self
 
 from regard.config import TokenizerSettings
 from regard.names import FIRST_PIECE, SPECIALS, UNKNOWN
 from regard.text.learn import (
     BLANK,
+    LONGEST_WORD,
     Merges,
     checked,
     learn_pieces,
@@ -58,6 +61,8 @@ def byte_letters() -> dict[str, int]:
 
 LETTERS = byte_letters()
 BATCH = 10_000  # texts handed to the library at once
+PART = 10_000  # characters of them: the library's time grows faster than a text
+WORD_END = re.compile(r"\w(?= )")
 
 
 class Bpe:
@@ -110,31 +115,41 @@ class Bpe:
         return len(self._bytes)
 
     def ids(self, text: str) -> list[int]:
-        return self._apply(text).ids
+        return _ids([encoding for _, encoding in self._apply(text)])
 
     def ids_of(self, texts: Sequence[str]) -> list[list[int]]:
         found: list[list[int]] = []
         for start in range(0, len(texts), BATCH):
-            batch = list(checked(texts[start : start + BATCH], self.lowercase))
-            with no_panic(f"encoding {batch[0][:60]!r} ..."):
-                found += [encoding.ids for encoding in self._library.encode_batch_fast(batch)]
+            batch = [parts(t) for t in checked(texts[start : start + BATCH], self.lowercase)]
+            with no_panic(f"encoding {batch[0][0][:60]!r} ..."):
+                encoded = iter(self._library.encode_batch_fast([*chain(*batch)]))
+            found += [_ids([*islice(encoded, len(text))]) for text in batch]
         return found
 
     def encode(self, text: str) -> Encoding:
-        found = self._apply(text)
-        if not self.lowercase:
-            return Encoding(found.ids, found.offsets)
-        typed = origins(text)
-        offsets = [(typed[start], typed[end - 1] + 1) for start, end in found.offsets]
-        return Encoding(found.ids, offsets)
+        ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
+        for place, found in self._apply(text):
+            ids += found.ids
+            offsets += [(place + start, place + end) for start, end in found.offsets]
+        if self.lowercase:
+            typed = origins(text)
+            offsets = [(typed[start], typed[end - 1] + 1) for start, end in offsets]
+        return Encoding(ids, offsets)
 
-    def _apply(self, text: str) -> "LibraryEncoding":
+    def _apply(self, text: str) -> "list[tuple[int, LibraryEncoding]]":
+        """What the library makes of each part, after where the part begins."""
         require_utf8(text)
+        cut = parts(fold(text) if self.lowercase else text)
         with no_panic(f"encoding {text[:60]!r}"):
-            return self._library.encode(fold(text) if self.lowercase else text)
+            encoded = [self._library.encode(part) for part in cut]
+        return [*zip(accumulate(map(len, cut), initial=0), encoded, strict=False)]
 
     def unknown(self, text: str) -> list[str]:
-        return [] if self.kind == "bytes" else unknown_pieces(self, text)
+        if self.kind == "bytes":
+            require_utf8(text)
+            return []
+        return unknown_pieces(self, text)
 
     def decode(self, ids: Iterable[int]) -> str:
         """As all tokenizers do; bytes that are no whole character show as U+FFFD."""
@@ -154,6 +169,29 @@ class Bpe:
             "pieces": list(self._pieces),
             "merges": [list(merge) for merge in self._merges],
         }
+
+
+def parts(text: str) -> list[str]:
+    """A long text in parts: cut where a word ends, or, in a word or a run of blanks of more than
+    a thousand characters, anywhere. No piece is that long, so little is lost there.
+
+    >>> [len(part) for part in parts("to be or not " * 1000)]
+    [9999, 3001]
+    """
+    found: list[str] = []
+    start = 0
+    while len(text) - start > PART:
+        *_, last = None, *WORD_END.finditer(text, start + PART - LONGEST_WORD, start + PART)
+        end = last.end() if last else start + PART
+        found.append(text[start:end])
+        start = end
+    return [*found, text[start:]]
+
+
+def _ids(encoded: "Sequence[LibraryEncoding]") -> list[int]:
+    """The ids of a text out of those of its parts."""
+    first, *others = encoded
+    return first.ids + [i for other in others for i in other.ids]
 
 
 def _bytes(piece: str) -> bytes:

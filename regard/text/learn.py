@@ -18,7 +18,7 @@ BLANK = r"\s\x1c-\x1f"
 """What str.isspace() calls a blank, for a regular expression of the library."""
 LONGEST_WORD = 1000
 """A longer word is cut while learning: the library's time grows with the square of its length."""
-LONGEST_PIECE = 50  # in letters, or bytes
+LONGEST_PIECE = 50  # in letters, or bytes; the library takes it as the first that is too long
 
 Merges = list[tuple[str, str]]
 

@@ -4,11 +4,13 @@ written into the run's recipe, and the clock is never consulted again."""
 import copy
 import time
 from dataclasses import dataclass
+from itertools import islice
 
 from regard.config import TrainSettings
 from regard.train.loop import fit
 from regard.train.memory import keep_freed_memory, peak_memory
-from regard.train.optim import make_optimizer
+from regard.train.optim import make_optimizer, optimizer_tensors
+from regard.train.room import heaviest_steps, refuse_big_network, refuse_big_pieces, size_of
 from regard.train.state import random_tensors, restore_random
 from regard.train.training import Training
 
@@ -22,7 +24,8 @@ class Trial:
     """What a few steps on this machine cost."""
 
     seconds: float  # a step
-    memory: int  # bytes: the most this process has held so far
+    memory: int  # bytes: the most that reading and training hold
+    kept: int  # bytes: gradients and optimizer, which stay between steps
 
     def expected(self, steps: int) -> float:
         """Seconds that so many steps will take, validations and all."""
@@ -46,24 +49,34 @@ def _often(steps: int, trial: Trial) -> int:
 
 
 def try_steps(training: Training) -> Trial:
-    """Take some steps on a copy of the network. Leaves network and random state alone."""
+    """Take some steps on a copy of the network, the heaviest ones last. Leaves network and random
+    state alone. A ConfigError where this machine has not memory enough."""
     keep_freed_memory()  # as in the training itself
-    before = random_tensors()
+    before, reading = random_tensors(), peak_memory()
+    refuse_big_network(training.network)
     spare = copy.deepcopy(training.network)
+    refuse_big_pieces(training, spare)
+    optimizer = make_optimizer(spare, training.settings)
     epoch = training.plan.steps_per_epoch
     stride = max(1, epoch // (WARM + TIMED))  # batches differ in length: sample them all
+    tried = [step * stride % epoch for step in range(WARM + TIMED)] + heaviest_steps(training)
     steps = fit(
         spare,
-        make_optimizer(spare, training.settings),
-        lambda step: training.pieces_of(step * stride % epoch),
+        optimizer,
+        lambda step: training.pieces_of(tried[step]),
         training.loss_of,
         lambda step: 0.0,
-        steps=WARM + TIMED,
+        steps=len(tried),
     )
     for _ in range(WARM):
         next(steps)
     start = time.perf_counter()
-    taken = sum(1 for _ in steps)
+    taken = sum(1 for _ in islice(steps, TIMED))
     each = (time.perf_counter() - start) / taken
+    for _ in steps:
+        pass
     restore_random(before)
-    return Trial(each, peak_memory())
+    peak = peak_memory() - size_of(*spare.parameters())  # the training itself needs no copy
+    gradients = [p.grad for p in spare.parameters() if p.grad is not None]
+    kept = size_of(*gradients, *optimizer_tensors(spare, optimizer).values())
+    return Trial(each, max(reading, peak), kept)

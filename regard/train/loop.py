@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from regard.errors import TrainingError
 from regard.tasks.task import Loss
 from regard.train.adamw import AdamW
+from regard.train.not_finite import in_memory, in_step, length_of, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,17 @@ def fit(
     for number in range(start, steps):
         network.train()
         optimizer.zero_grad()
+        dice, pieces = torch.get_rng_state(), pieces_of(number)
         total, tokens = 0.0, 0
-        for piece in pieces_of(number):
+        for piece in pieces:
             loss = loss_of(network, piece)
             loss.total.backward()
             total, tokens = total + float(loss.total.detach()), tokens + loss.tokens
         norm = scale_gradients(network, tokens, clip)
-        if not math.isfinite(total + norm):
-            raise TrainingError(explain(network, number + 1, total / tokens))
+        if not math.isfinite(total + norm + length_of(network, optimizer)):
+            torch.set_rng_state(dice)  # so that dropout drops the same again
+            cause = in_memory(network, optimizer) or in_step(network, pieces, loss_of)
+            raise TrainingError(told(number + 1, cause, total / tokens))
         for group in optimizer.param_groups:
             group["lr"] = rate(number)
         optimizer.step()
@@ -67,21 +71,3 @@ def scale_gradients(network: nn.Module, tokens: int, clip: float) -> float:
     norm = float(nn.utils.get_total_norm(gradients)) / tokens
     torch._foreach_mul_(gradients, min(1.0, clip / (norm + 1e-6)) / tokens)
     return norm
-
-
-def explain(network: nn.Module, step: int, loss: float) -> str:
-    """What went wrong and where, said before any weight was touched by it."""
-    kinds: list[tuple[str, Callable[[nn.Parameter], Tensor | None]]] = [
-        ("weight", lambda p: p.detach()),
-        ("gradient", lambda p: p.grad),
-    ]
-    for kind, pick in kinds:
-        for name, parameter in network.named_parameters():
-            tensor = pick(parameter)
-            if tensor is not None and not bool(tensor.isfinite().all()):
-                return (
-                    f"step {step}: the {kind} of {name} is not finite (loss {loss:.4g}). This was "
-                    "not applied or saved. Try a smaller train.rate, a longer train.warmup, or "
-                    "look at the data of this step. Checkpoints already saved are intact."
-                )
-    return f"step {step}: the loss is {loss}. The step was not applied; try a smaller train.rate."

@@ -43,3 +43,21 @@ def load_optimizer_tensors(
         if name not in parameters:
             raise RunError(f'the checkpoint has optimizer state for "{name}", the network has not.')
         optimizer.state[parameters[name]][key] = value.clone().to(parameters[name].device)
+    _refuse_another_kind(network, optimizer)
+
+
+def _refuse_another_kind(network: nn.Module, optimizer: AdamW) -> None:
+    """What one optimizer remembers is nothing to another, which would go on without a word."""
+    orthogonal = {
+        p for group in optimizer.param_groups if group.get("orthogonal") for p in group["params"]
+    }
+    for name, parameter in network.named_parameters():
+        by_muon = isinstance(optimizer, Muon) and parameter in orthogonal
+        wanted = {"momentum"} if by_muon else {"step", "exp_avg", "exp_avg_sq"}
+        found = optimizer.state.get(parameter, {}).keys()
+        if found and found != wanted:
+            raise RunError(
+                f'the checkpoint keeps {", ".join(sorted(found))} of "{name}", this optimizer '
+                f"{', '.join(sorted(wanted))}: was train.optimizer changed in recipe.toml? Put the "
+                "old one back, or begin a new run."
+            )

@@ -12,6 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.errors import RunError
+from regard.train.divergence import bad_steps, start_loss
+
 
 @dataclass
 class Progress:
@@ -23,13 +26,28 @@ class Progress:
     best_step: int = 0
     without_better: int = 0  # validations since the best one
     validation: dict[str, float] = field(default_factory=dict)  # the last one's scores
+    start_loss: float | None = None  # of the untrained network
+    bad_steps: int = 0  # steps with a loss far above that: see divergence.py
+    calm_step: int = 0  # the last step before they began
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> "Progress":
+        if missing := sorted(cls().as_json().keys() - state.keys()):
+            raise RunError(
+                f"the checkpoint says nothing about {', '.join(missing)}: it comes from an older "
+                "Regard. Begin a new run from the run's recipe.toml."
+            )
+        return cls(**state)
+
     def saw(self, loss: float, tokens: int) -> None:
         self.step, self.tokens = self.step + 1, self.tokens + tokens
         self.mean_loss = loss if self.mean_loss is None else 0.9 * self.mean_loss + 0.1 * loss
+        self.start_loss = start_loss(self.start_loss, self.step, loss)
+        self.bad_steps = bad_steps(self.bad_steps, loss, self.start_loss)
+        self.calm_step = self.calm_step if self.bad_steps else self.step
 
     def validated(self, scores: dict[str, float]) -> bool:
         """Note the scores; True when they are the best so far."""
@@ -83,7 +101,9 @@ def environment(device: torch.device) -> dict[str, Any]:
         "regard": metadata.version("regard"),
         "python": platform.python_version(),
         "torch": str(torch.__version__),
+        "numpy": np.__version__,  # shuffles the batches
         "machine": platform.machine(),
+        "cpu": torch.backends.cpu.get_cpu_capability(),  # AVX2 rounds otherwise than AVX512
         "device": device.type,
         "threads": torch.get_num_threads(),
     }

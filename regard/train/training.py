@@ -3,7 +3,7 @@
 It yields what happens and leaves the talking to whoever listens (a terminal, a notebook).
 """
 
-import json
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,15 @@ from torch import nn
 from regard.config import TrainSettings
 from regard.data.plan import Plan
 from regard.errors import DataError, RunError, TrainingError
-from regard.files import write_text
 from regard.models.weights import Weights, average_weights, load_weights, weights_of
 from regard.tasks.task import Loss, Task
 from regard.train import checkpoints
 from regard.train.checkpoints import Checkpoint
-from regard.train.loop import Step, explain, fit
+from regard.train.divergence import refuse_divergence, refuse_high_rate, way_on
+from regard.train.log import Log
+from regard.train.loop import Step, fit
 from regard.train.memory import keep_freed_memory
+from regard.train.not_finite import require_finite
 from regard.train.optim import load_optimizer_tensors, make_optimizer, optimizer_tensors
 from regard.train.schedules import rate_at
 from regard.train.state import Progress, random_tensors, restore_random
@@ -71,7 +73,9 @@ class Training:
         self.plan = Plan(lengths, recipe.train.batch_tokens, recipe.seed)
         self.sizes = [sum(sides) for sides in lengths]  # real tokens of each example
         self.optimizer = make_optimizer(network, recipe.train)
+        refuse_high_rate(network, recipe.train.rate)
         self.progress = Progress()
+        self._log = Log(folder / "metrics.jsonl")
 
     @property
     def settings(self) -> TrainSettings:
@@ -105,7 +109,25 @@ class Training:
         return self.task.loss(network, piece, self.settings.label_smoothing)
 
     def run(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
-        """Go on to the last step, early stop, or the first step after `should_stop()` is true."""
+        """Go on to the last step, early stop, or the first step after `should_stop()` is true. A
+        TrainingError says which number went wrong, and how to go on from what is saved."""
+        if self.progress.step > self.steps:
+            raise RunError(
+                f"{self.folder}: {self.progress.step} steps are done, but train.steps in its "
+                f"recipe.toml is {self.steps}. Raise it to train on; or end with the weights there "
+                f"are: regard resume {self.folder} --finish"
+            )
+        self._log.forget_after(self.progress.step)
+        try:
+            if not self.finished:
+                yield from self._go_on(should_stop)
+        except TrainingError as error:
+            saved = checkpoints.steps_in(self.folder / "checkpoints")
+            hint = way_on(self.folder, saved, self.progress.calm_step, self.settings.rate)
+            raise TrainingError(f"{error} {hint}") from error
+
+    def _go_on(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
+        keep_freed_memory()
         steps = fit(
             self.network,
             self.optimizer,
@@ -116,16 +138,13 @@ class Training:
             start=self.progress.step,
             clip=self.settings.clip,
         )
-        keep_freed_memory()
-        self._trim_log()
-        if self.finished:
-            return
         clock = time.perf_counter()
         for step in steps:
             self.progress.saw(step.loss, self._tokens_of(step))
             self.progress.seconds += time.perf_counter() - clock
             clock = time.perf_counter()
             self._log_step(step)
+            refuse_divergence(self.progress, step.loss, step.rate)
             yield step
             if self._due(step.number):
                 yield self._validate()
@@ -151,47 +170,38 @@ class Training:
         return self.progress.step >= self.steps or tired
 
     def _validate(self) -> Validated:
+        require_finite(self.network, self.optimizer, self.progress.step)
         self.network.eval()
-        scores = self.task.validate(self.network, self.validation)
+        scores = self._scores()
         better = self.progress.validated(scores)
-        self._log({"step": self.progress.step, "validation": scores})
+        self._log.add({"step": self.progress.step, "validation": scores})
         return Validated(self.progress.step, scores, better)
 
-    # The log
+    def _scores(self) -> dict[str, float]:
+        try:
+            scores = self.task.validate(self.network, self.validation)
+        except TrainingError as error:  # no output can be chosen
+            raise TrainingError(f"step {self.progress.step}, validating: {error}") from error
+        for name, value in scores.items():
+            if not math.isfinite(value):
+                raise TrainingError(f"step {self.progress.step}: the validation {name} is {value}.")
+        return scores
 
     def _log_step(self, step: Step) -> None:
         if step.number % max(1, self.steps // LOGGED) == 0 or step.number == self.steps:
-            self._log(
+            self._log.add(
                 {"step": step.number, "loss": step.loss, "rate": step.rate, "norm": step.grad_norm}
             )
 
-    def _log(self, line: dict[str, Any]) -> None:
-        path = self.folder / "metrics.jsonl"
-        try:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-        except OSError as error:
-            raise RunError(f"{path}: can not be written: {error.strerror or error}.") from error
-
-    def _trim_log(self) -> None:
-        """Forget lines of steps after the checkpoint: they are about to happen again."""
-        path = self.folder / "metrics.jsonl"
-        lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
-        kept = [text for text in lines if _step_of(text) <= self.progress.step]
-        write_text(path, "".join(text + "\n" for text in kept))
-
     def log(self) -> list[dict[str, Any]]:
         """All that was logged so far."""
-        path = self.folder / "metrics.jsonl"
-        lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
-        return [json.loads(text) for text in lines if _step_of(text) < float("inf")]
+        return self._log.read()
 
     # Saving and going on
 
     def save(self) -> None:
-        """Write a checkpoint; weights that are not finite are never written."""
-        if not all(bool(p.isfinite().all()) for p in self.network.parameters()):
-            raise TrainingError(explain(self.network, self.progress.step, float("nan")))
+        """Write a checkpoint; a number that is not finite is never written."""
+        require_finite(self.network, self.optimizer, self.progress.step)
         tensors = {
             "model": weights_of(self.network),
             "optimizer": optimizer_tensors(self.network, self.optimizer),
@@ -208,7 +218,7 @@ class Training:
         try:
             load_optimizer_tensors(self.network, self.optimizer, checkpoint.tensors["optimizer"])
             restore_random(checkpoint.tensors["random"])
-            self.progress = Progress(**checkpoint.state)
+            self.progress = Progress.from_json(checkpoint.state)
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(
                 f"{self.folder}: the checkpoint does not fit recipe.toml ({error!r}). Was the "
@@ -235,11 +245,3 @@ class Training:
             return []
         steps = checkpoints.steps_in(self.folder / "checkpoints")
         return [step for step in steps if self._due(step)][-self.settings.average :]
-
-
-def _step_of(line: str) -> float:
-    """The step a log line is about; infinity for a line that a crash tore."""
-    try:
-        return float(json.loads(line)["step"])
-    except (ValueError, KeyError, TypeError):
-        return float("inf")

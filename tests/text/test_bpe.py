@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from regard.config import TokenizerSettings
 from regard.errors import RunError, TextError
 from regard.names import FIRST_PIECE, UNKNOWN
-from regard.text.bpe import LETTERS, WORDS, Bpe
+from regard.text.bpe import LETTERS, NO_PIECE, WORDS, Bpe, parts
 from regard.text.tokenizer import fold
 
 relaxed = settings(deadline=None, max_examples=100)
@@ -151,16 +151,43 @@ class PanicException(BaseException):  # what a fault inside the Rust library loo
     pass
 
 
-@pytest.mark.parametrize("method", ["ids", "encode"])
-def test_a_panic_of_the_library_becomes_our_error(method):
-    class Panics:
-        def encode(self, text):
-            raise PanicException("index out of bounds")
+class Panics:
+    def encode(self, text):
+        raise PanicException("index out of bounds")
 
+    encode_batch_fast = encode
+
+
+LONG = "h\tllo" * 15  # of 75 characters, 60 are shown
+
+
+@pytest.mark.parametrize(
+    ("method", "given_to_it", "doing"),
+    [
+        ("ids", "hello", "encoding 'hello'"),
+        ("encode", "hello", "encoding 'hello'"),
+        ("encode", LONG, f"encoding {LONG[:60]!r}"),
+        ("ids_of", ["hello", "other", "third"], "encoding 'hello' ..."),
+        ("ids_of", [LONG + " and on" * 5000], f"encoding {LONG[:60]!r} ..."),
+    ],
+)
+def test_a_panic_of_the_library_becomes_our_error(method, given_to_it, doing):
     bpe = fit(["x"])
     bpe._library = Panics()
-    with pytest.raises(TextError, match="broke down while encoding 'hello': index out of bounds"):
-        getattr(bpe, method)("hello")
+    told = f"the tokenizers library broke down while {doing}: index out of bounds. "
+    with pytest.raises(TextError, match=re.escape(told)):
+        getattr(bpe, method)(given_to_it)
+
+
+def test_a_panic_while_building_becomes_our_error(monkeypatch):
+    class Refuses:
+        def __init__(self, *args, **options):
+            raise PanicException("no such merge")
+
+    stored = BYTES.as_json()
+    monkeypatch.setattr("tokenizers.models.BPE", Refuses)
+    with pytest.raises(TextError, match="broke down while building the tokenizer: no such merge"):
+        Bpe.load(stored)
 
 
 def test_an_interruption_by_the_user_stays_one():
@@ -172,6 +199,53 @@ def test_an_interruption_by_the_user_stays_one():
     bpe._library = Interrupted()
     with pytest.raises(KeyboardInterrupt):
         bpe.encode("hello")
+
+
+def test_texts_are_handed_over_in_batches_and_none_is_lost(monkeypatch):
+    monkeypatch.setattr("regard.text.bpe.BATCH", 3)
+    sizes = []
+
+    class Counts:
+        def encode_batch_fast(self, texts):
+            sizes.append(len(texts))
+            return BYTES._library.encode_batch_fast(texts)
+
+    bpe = fit()
+    bpe._library = Counts()
+    for n in range(8):
+        texts = [f"the {i}. cat's hat" for i in range(n)]
+        assert bpe.ids_of(texts) == [BYTES.ids(text) for text in texts]
+    assert sizes == [1, 2, 3, 3, 1, 3, 2, 3, 3, 3, 3, 1]
+
+
+def test_a_long_text_is_cut_where_a_word_ends_late_in_ten_thousand_characters_or_at_their_end():
+    def lengths(text):
+        assert "".join(parts(text)) == text
+        return [len(part) for part in parts(text)]
+
+    assert lengths("") == [0]
+    assert lengths("a" * 10_000) == [10_000]
+    assert lengths("a" * 10_001) == [10_000, 1]
+    assert lengths("a" * 9_500 + " b " + "c" * 9_500 + " d") == [9_502, 9_503]
+    assert lengths("a b" + "c" * 20_000) == [10_000, 10_000, 3]
+
+
+def test_what_the_library_calls_unknown_can_not_be_a_piece():
+    stored = fit(kind="bpe").as_json()
+    with pytest.raises(RunError, match="a piece is empty"):
+        Bpe.load(stored | {"pieces": [*stored["pieces"], NO_PIECE]})
+
+
+def test_capitals_stay_unless_folding_is_asked_for():
+    assert Bpe("bpe", ["A", "a"], []).ids("Aa") == [FIRST_PIECE, FIRST_PIECE + 1]
+    assert Bpe("bpe", ["A", "a"], [], lowercase=True).ids("Aa") == [FIRST_PIECE + 1] * 2
+
+
+def test_a_stored_merge_may_use_every_piece_and_a_piece_every_byte():
+    good = {"kind": "bpe", "lowercase": False, "pieces": ["a", "b", "ab"], "merges": [["a", "b"]]}
+    assert Bpe.load(good).ids("ab") == [FIRST_PIECE + 2]
+    every = "".join(LETTERS)
+    assert Bpe.load(BYTES.as_json() | {"pieces": [*LETTERS, every], "merges": []}).size == 261
 
 
 @pytest.mark.parametrize(

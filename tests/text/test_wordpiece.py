@@ -119,6 +119,7 @@ def test_typed_marks_are_text_of_the_word_and_not_marks():
     words = fit(["## ##a ###a a##a b a ##"] * 5)
     typed = "b ##a a ## ### b##a #### a"
     assert words.decode(words.ids(typed)) == typed
+    assert WordPiece.load(words.as_json()).ids(typed) == words.ids(typed)
     assert words.pieces(words.ids("##"))[0].startswith("#")
     assert words.decode(words.ids("a") + words.ids("##a")) == "a ##a"
 
@@ -152,6 +153,11 @@ def test_there_are_at_most_as_many_ids_as_asked_for_and_the_rarest_letters_go_fi
     words = fit(["".join(letters), "".join(letters[1:])])
     assert words.size == 300
     assert words.unknown(" ".join(letters)) == [letters[0]]
+
+
+def test_without_pieces_every_word_is_unknown():
+    nothing = WordPiece.load({"kind": "wordpiece", "lowercase": False, "pieces": []})
+    assert nothing.encode("a bc") == ([UNKNOWN, UNKNOWN], [(0, 1), (2, 4)])
 
 
 @pytest.mark.parametrize("nothing", [[], [""], [" ", "\n\x1c"]])

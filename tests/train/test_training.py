@@ -1,6 +1,7 @@
 """Trainings that stop and go on, split and add up, and never apply a bad number."""
 
 import json
+import shutil
 from itertools import islice
 
 import pytest
@@ -11,6 +12,7 @@ from regard.errors import RunError, TrainingError
 from regard.models.weights import weights_of
 from regard.run import finish
 from regard.tasks.recipe import read_recipe
+from regard.tasks.task import Loss
 from regard.train import checkpoints
 from regard.train.optim import optimizer_tensors
 from regard.train.schedules import rate_at
@@ -104,6 +106,137 @@ def test_a_number_that_is_not_finite_is_caught_before_it_is_applied(small, tmp_p
         torch.testing.assert_close(value, before[name], rtol=0, atol=0, equal_nan=True)
 
 
+def test_the_layer_where_a_number_stopped_being_finite_is_named(small, tmp_path):
+    sets = ["train.accumulate=3", "model.dropout=0.1"]
+    training = new_training(small(*sets), tmp_path / "run")
+    steps = training.run()
+    next(steps)
+    feed = training.network.decoder.blocks[0].feed
+    feed.register_forward_hook(lambda module, args, output: output * float("nan"))
+    with pytest.raises(TrainingError, match="step 2: the output of decoder.blocks.0.feed is not"):
+        next(steps)
+
+
+def test_of_several_bad_gradients_the_one_nearest_to_the_loss_is_named(small, tmp_path):
+    training = new_training(small(), tmp_path / "run")
+    norm = training.network.encoder.norm
+
+    def spoil(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda gradient: gradient * float("inf"))
+
+    norm.register_forward_hook(spoil)
+    with pytest.raises(
+        TrainingError, match=r"step 1: the gradient of encoder\.norm\.weight is not"
+    ):
+        next(training.run())
+
+
+def test_gradients_too_long_to_be_measured_are_refused(small, tmp_path):
+    training = new_training(small(), tmp_path / "run")
+    training.network.encoder.norm.weight.register_hook(lambda g: torch.full_like(g, 1e30))
+    with pytest.raises(TrainingError, match="step 1: the length of all gradients.* is not finite"):
+        next(training.run())
+
+
+def test_an_optimizer_that_would_stand_still_for_ever_is_caught(small, tmp_path):
+    training = new_training(small(), tmp_path / "run")
+    steps = training.run()
+    next(steps)
+    weight = training.network.encoder.norm.weight
+    training.optimizer.state[weight]["exp_avg_sq"][3] = float("inf")  # then its updates are 0
+    with pytest.raises(TrainingError, match="optimizer's exp_avg_sq of encoder.norm.weight is not"):
+        next(steps)
+
+
+@pytest.mark.parametrize("stop", [3, 4], ids=["when stopped", "before a validation"])
+def test_an_update_that_goes_too_far_is_neither_judged_nor_saved(small, tmp_path, stop):
+    training = new_training(small(), tmp_path / "run")
+    real = training.optimizer.step
+
+    def step():
+        real()
+        if training.progress.step == stop - 1:
+            training.network.encoder.norm.weight.data[0] = float("inf")
+
+    training.optimizer.step = step
+    with pytest.raises(TrainingError, match=f"step {stop}: the weight of encoder.norm.weight"):
+        list(training.run(lambda: training.progress.step == stop))
+    assert checkpoints.steps_in(tmp_path / "run" / "checkpoints") == []
+
+
+@pytest.mark.parametrize("name", ["loss", "per"])
+def test_a_validation_score_that_is_not_a_number_stops_the_training(
+    small, tmp_path, monkeypatch, name
+):
+    training = new_training(small(), tmp_path / "run")
+    scores = {"loss": 1.0, "per": 2.0, name: float("nan")}
+    monkeypatch.setattr(training.task, "validate", lambda *_: scores)
+    with pytest.raises(TrainingError, match=f"step 4: the validation {name} is nan. Begin again"):
+        train_to_the_end(training)
+    assert checkpoints.steps_in(tmp_path / "run" / "checkpoints") == []
+
+
+def test_a_network_that_can_choose_no_output_names_the_step(small, tmp_path):
+    training = new_training(small(), tmp_path / "run")
+    training.network.decoder.register_forward_hook(
+        lambda module, args, output: output if module.training else output * float("nan")
+    )
+    with pytest.raises(TrainingError, match="step 4, validating: .* can not choose a next token"):
+        train_to_the_end(training)
+
+
+def explode(training, first):
+    """From step `first` on the losses are a hundred times as high."""
+    real = training.task.loss
+
+    def loss(*given):
+        total, tokens = real(*given)
+        return Loss(total * (100 if training.progress.step >= first - 1 else 1), tokens)
+
+    training.task.loss = loss
+
+
+def test_a_training_that_diverges_stops_and_its_advice_works(small, tmp_path):
+    folder = tmp_path / "run"
+    training = new_training(small("train.steps=60", "train.validate_every=10"), folder)
+    explode(training, first=15)
+    with pytest.raises(
+        TrainingError, match="step 34: the training diverges: from step 15"
+    ) as error:
+        train_to_the_end(training)
+    advice = "rate = 0.0002, delete the checkpoints after it, then: regard resume"
+    assert "The checkpoint of step 10 is good." in str(error.value) and advice in str(error.value)
+    assert error.value.exit_code == 3
+
+    recipe = folder / "recipe.toml"
+    assert "\nrate = 0.002" in (text := recipe.read_text())
+    recipe.write_text(text.replace("\nrate = 0.002", "\nrate = 0.0002"))
+    for step in checkpoints.steps_in(folder / "checkpoints"):
+        if step > 10:
+            shutil.rmtree(checkpoints.folder_of(folder / "checkpoints", step))
+    again = resume_training(folder)
+    assert again.progress.step == 10 and again.settings.rate == 0.0002
+    train_to_the_end(again)
+    assert again.progress.step == 60
+
+
+def test_divergence_is_noticed_at_the_same_step_after_a_resume(small, tmp_path):
+    training = new_training(small("train.steps=60", "train.validate_every=100"), tmp_path / "run")
+    explode(training, first=15)
+    list(training.run(lambda: training.progress.step == 25))
+    again = resume_training(tmp_path / "run")
+    explode(again, first=15)
+    with pytest.raises(TrainingError, match="step 34: the training diverges: from step 15"):
+        train_to_the_end(again)
+
+
+def test_a_rate_that_no_network_survives_is_refused_before_anything_is_written(small, tmp_path):
+    with pytest.raises(TrainingError, match=r"train.rate = 0.5 is too high.* train.rate=0.00[678]"):
+        new_training(small("train.rate=0.5"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_early_stopping_stops_after_patience_and_keeps_the_best(small, tmp_path, monkeypatch):
     training = new_training(small("train.steps=50", "train.patience=2"), tmp_path / "run")
     losses = iter([3.0, 2.0, 2.5, 2.4])
@@ -182,6 +315,42 @@ def test_resuming_elsewhere_warns_that_it_is_not_bit_exact(small, tmp_path):
     (tmp_path / "run" / "run.json").write_text(json.dumps(facts))
     with pytest.warns(UserWarning, match=r"torch 1\.0 -> .* valid, but not bit-exact"):
         assert resume_training(tmp_path / "run").progress.step == 1
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def test_fewer_steps_than_are_done_is_refused_but_can_be_finished(small, tmp_path):
+    folder = tmp_path / "run"
+    training = new_training(small(), folder)
+    list(training.run(lambda: training.progress.step == 9))
+    edit(folder / "recipe.toml", "\nsteps = 12", "\nsteps = 6")
+    again = resume_training(folder)
+    with pytest.raises(RunError, match="9 steps are done, but train.steps .* is 6.*--finish"):
+        next(again.run())
+    assert finish(again).facts["steps"] == 9
+
+
+@pytest.mark.parametrize("kinds", [("adamw", "muon"), ("muon", "adamw")])
+def test_another_optimizer_than_the_checkpoints_is_refused(small, tmp_path, kinds):
+    folder = tmp_path / "run"
+    training = new_training(small(f"train.optimizer={kinds[0]}"), folder)
+    list(training.run(lambda: True))
+    edit(folder / "recipe.toml", f'optimizer = "{kinds[0]}"', f'optimizer = "{kinds[1]}"')
+    with pytest.raises(RunError, match=r"was train.optimizer changed in recipe.toml\? Put the old"):
+        resume_training(folder)
+
+
+def test_a_checkpoint_of_an_older_regard_says_so(small, tmp_path):
+    training = new_training(small(), tmp_path / "run")
+    list(training.run(lambda: True))
+    checkpoint = checkpoints.load_latest(tmp_path / "run" / "checkpoints")
+    del checkpoint.state["start_loss"], checkpoint.state["bad_steps"]
+    with pytest.raises(RunError, match="nothing about bad_steps, start_loss: .* older Regard"):
+        training.restore(checkpoint)
 
 
 def test_a_recipe_written_by_a_run_reads_back_equal(small, tmp_path):

@@ -1,0 +1,135 @@
+"""B11, B12, B13: padding, memory and the future, on every kind of network that a recipe can name.
+
+The networks are tiny and untrained; what is checked does not depend on what they learned. The
+checks are those of `regard check`, with many more cases.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import torch
+
+from regard.check.report import Finding
+from regard.check.sequences import alone, causality, padding, padding_content
+from regard.check.steps import beam_one, cache
+from regard.check.subject import EXACT, Subject, difference
+from regard.config import TransformerSettings
+from regard.nn.attention import attend
+from regard.nn.mask import Mask
+from regard.tasks import TASKS
+from regard.tasks.recipe import make_recipe
+from soak.campaign import Campaign, Outcome
+
+Check = Callable[[Subject, int, random.Random], Finding]
+
+BASE = {"width": 16, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "max_length": 40}
+ALSO = [  # settings that are numbers, where another number is another computation
+    {"kv_heads": 1},
+    {"kv_heads": 2, "head_width": 6},
+    {"bias": False},
+    {"dropout": 0.2},
+]
+
+
+def variants() -> Iterator[dict[str, Any]]:
+    """The base, then every choice of every setting that has choices, one at a time; a new choice
+    in the settings is covered as soon as it is there."""
+    yield {}
+    for name, field in TransformerSettings.model_fields.items():
+        if get_origin(field.annotation) is Literal:
+            others = [c for c in get_args(field.annotation) if c != field.default]
+            yield from ({name: choice} for choice in others)
+    yield from ALSO
+    yield {"positions": "rotary", "norm": "rms", "activation": "swiglu", "kv_heads": 2}
+
+
+def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
+    """Every task's network, in every variant, with tokenizers fitted on a few lines."""
+    data = folder / "pairs.tsv"
+    data.write_text("".join(f"{'abcde'[i % 5] * (i % 7 + 1)} z\t{i}\n" for i in range(60)))
+    for name, kind in TASKS.items():
+        recipe, _ = make_recipe(name, [data], tree={"train": {"steps": 1}})
+        task = kind.fit(recipe, kind.read(recipe).train)
+        for variant in variants():
+            model = TransformerSettings(**{**BASE, **variant})
+            task.recipe = recipe.model_copy(update={"model": model})
+            torch.manual_seed(0)
+            told = ", ".join(f"{k} {v}" for k, v in variant.items()) or "plain"
+            yield f"{name} ({told})", Subject(task.network(), task.probe())
+
+
+def campaign(
+    checks: dict[str, tuple[Check, float]], cases: int, dice: random.Random, folder: Path
+) -> Outcome:
+    """Each check on each network; a check's share says how many of the cases it gets."""
+    outcome, worst = Outcome(), 0.0
+    found = list(subjects(folder))
+    for told, subject in found:
+        for name, (check, share) in checks.items():
+            many = max(1, round(share * cases / len(found)))
+            finding = check(subject, many, dice)
+            if finding.passed is None:
+                continue
+            outcome.cases += finding.cases
+            worst = max(worst, finding.worst or 0.0)
+            if not finding.passed:
+                outcome.losses.append(f"{told}: {name}: {finding.note}")
+    outcome.notes.append(f"{len(found)} networks; worst difference {worst:.1e} in float64")
+    return outcome
+
+
+def padded_campaign(cases: int, dice: random.Random, folder: Path) -> Outcome:
+    checks: dict[str, tuple[Check, float]] = {
+        "padding_right": (partial(padding, "right"), 0.3),
+        "padding_content": (padding_content, 0.3),
+        "alone": (alone, 0.3),
+    }
+    outcome = campaign(checks, cases, dice, folder)
+    worst = 0.0
+    for number in range(max(1, cases // 10)):
+        gap = left_padded_gap(random.Random(dice.random()))
+        worst = max(worst, gap)
+        outcome.saw(gap <= EXACT, f"attend with padding on the left differs by {gap}, #{number}")
+    outcome.notes.append(f"{cases // 10:,} attentions padded on the left: worst {worst:.1e}")
+    return outcome
+
+
+def left_padded_gap(dice: random.Random) -> float:
+    """Our networks pad on the right only; their attention takes any mask."""
+    generator = torch.Generator().manual_seed(dice.randrange(2**31))
+    B, H, T, D, more = (dice.randint(1, n) for n in (3, 3, 9, 8, 5))
+    q, k, v = torch.randn(3, B, H, T, D, generator=generator, dtype=torch.float64)
+    junk = torch.randn(2, B, H, more, D, generator=generator, dtype=torch.float64)
+    real = torch.arange(more + T) >= more
+    plain, _ = attend(q, k, v, mask=Mask(causal=True))
+    longer = [torch.cat([junk[i], x], dim=2) for i, x in enumerate((k, v))]
+    padded, _ = attend(q, *longer, mask=Mask(causal=True, dense=real[None, None, None]))
+    return difference(plain, padded)
+
+
+CAMPAIGNS = (
+    Campaign(
+        "B11",
+        "padding, left or right, and whatever stands in it, changes nothing",
+        full=20_000,
+        short=300,
+        run=padded_campaign,
+    ),
+    Campaign(
+        "B12",
+        "a step with memory equals a whole pass, and a beam of one is greedy search",
+        full=20_000,
+        short=100,
+        run=partial(campaign, {"cache": (cache, 0.8), "beam_one": (beam_one, 0.2)}),
+    ),
+    Campaign(
+        "B13",
+        "whatever later tokens are, earlier outputs are the same to the bit",
+        full=30_000,
+        short=300,
+        run=partial(campaign, {"causality": (causality, 1.0)}),
+    ),
+)
