@@ -109,11 +109,11 @@ def resume_training(folder: Path) -> Training:
 
 def _training(task: Task[Any], splits: Splits[Any], folder: Path, device: torch.device) -> Training:
     seed_everything(task.recipe.seed)
-    network = _network(task).to(device)
+    network = network_of(task).to(device)
     return Training(task, network, splits.train, splits.validation, folder)
 
 
-def _network(task: Task[Any]) -> nn.Module:
+def network_of(task: Task[Any]) -> nn.Module:
     try:
         return task.network()
     except (RuntimeError, MemoryError) as error:  # what torch says when it can not allocate

@@ -8,7 +8,14 @@ from typing import Any
 
 from torch import nn
 
-from regard.build import new_training, open_task, pick_device, read_splits, resume_training
+from regard.build import (
+    network_of,
+    new_training,
+    open_task,
+    pick_device,
+    read_splits,
+    resume_training,
+)
 from regard.check.proofs import CASES, check_module, check_task
 from regard.check.report import Finding, Report
 from regard.config import Recipe, Tree
@@ -55,7 +62,7 @@ class Run:
                 f"Go on with: regard resume {folder}"
             )
         _check_whole(folder, facts, task.recipe)
-        network = task.network()
+        network = network_of(task)
         load_weights(network, read_weights(path), str(path))
         return cls(folder, task, network.to(pick_device(device)).eval(), facts)
 

@@ -219,7 +219,7 @@ class Training:
             load_optimizer_tensors(self.network, self.optimizer, checkpoint.tensors["optimizer"])
             restore_random(checkpoint.tensors["random"])
             self.progress = Progress.from_json(checkpoint.state)
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, RuntimeError) as error:
             raise RunError(
                 f"{self.folder}: the checkpoint does not fit recipe.toml ({error!r}). Was the "
                 "recipe changed after the run began? Put the old one back, or begin a new run."
