@@ -33,7 +33,7 @@ from soak.rehearsal import (
     small_recipe,
 )
 
-KINDS = "save", "python", "save", "parent", "other"  # in turn: two in five inside a save
+KINDS = "save", "python", "torn", "save", "parent", "other"  # in turn: one in three inside a save
 TWICE = 4  # every fourth run is killed a second time, after it was resumed
 
 
@@ -53,7 +53,8 @@ class Sound:
 
     content: dict[str, Any]
     saving: list[int]  # numbers of the calls that write checkpoints
-    other: list[int]  # and of all others that write
+    torn: list[int]  # of the last write to each other file
+    other: list[int]  # of all others that write
     python: int  # calls of Python functions
 
     def kill(self, kind: str, dice: random.Random) -> Kill:
@@ -61,11 +62,12 @@ class Sound:
         differs a little between runs."""
         numbers = {
             "save": self.saving,
+            "torn": self.torn,
             "other": self.other,
             "parent": self.saving + self.other,
             "python": range(self.python * 9 // 10),
         }
-        return Kill(kind, dice.choice(numbers[kind]), dice.random() < 0.5)
+        return Kill(kind, dice.choice(numbers[kind]), kind == "torn" or dice.random() < 0.5)
 
 
 def kill_and_resume(cases: int, dice: random.Random, folder: Path) -> Outcome:
@@ -95,24 +97,25 @@ def never_stopped(recipe: Recipe, home: Path) -> Sound:
     """Train to the end and count the moments at which it could have been killed."""
     home.mkdir()
 
-    def work() -> tuple[list[str], int]:
-        calls: list[str] = []
+    def work() -> tuple[list[tuple[str, str]], int]:
+        calls: list[tuple[str, str]] = []
         count = 0
 
         def note(frame: FrameType, event: str, argument: Any) -> None:
             nonlocal count
             count += 1
 
-        with tapped(home, lambda call: calls.append(call.path)):
+        with tapped(home, lambda call: calls.append((call.name, call.path))):
             sys.setprofile(note)
             begin(recipe, home)
             sys.setprofile(None)
         return calls, count
 
     calls, python = succeed(ask(work), "the run that nobody kills")
-    saving = [i for i, path in enumerate(calls) if "checkpoints" in path]
-    other = [i for i, path in enumerate(calls) if "checkpoints" not in path]
-    return Sound(content(home / "run"), saving, other, python)
+    saving = [i for i, (_, path) in enumerate(calls) if "checkpoints" in path]
+    other = [i for i, (_, path) in enumerate(calls) if "checkpoints" not in path]
+    last = {calls[i][1]: i for i in other if calls[i][0] == "write"}
+    return Sound(content(home / "run"), saving, sorted(last.values()), other, python)
 
 
 def begin(recipe: Recipe, home: Path) -> None:
@@ -201,7 +204,7 @@ CAMPAIGNS = (
         "B2",
         "a run that is killed anywhere is resumed, ends byte-equal, and repeats one save at most",
         full=200,
-        short=5,
+        short=6,
         run=kill_and_resume,
     ),
 )

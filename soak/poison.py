@@ -55,7 +55,7 @@ class Poison:
 
     def spoiled(self, tensor: Tensor) -> Tensor:
         """A copy with one bad number."""
-        other = tensor.detach().clone() if not tensor.requires_grad else tensor.clone()
+        other = tensor.clone(memory_format=torch.contiguous_format)
         flat = other.view(-1)
         flat[self.dice.randrange(len(flat))] = self.value
         return other

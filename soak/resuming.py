@@ -17,7 +17,7 @@ from regard.train.state import environment
 from regard.train.training import Training
 from soak.campaign import Campaign, Outcome
 from soak.repeating import REPEATING
-from soak.trainings import RECIPES, digest, quickly, scramble, set_ups, small
+from soak.trainings import RECIPES, digest, drawing, quickly, scramble, set_ups, small
 
 STEPS = 50
 ALL = STEPS * len(RECIPES) * len(set_ups())
@@ -36,7 +36,7 @@ def resume_everywhere(cases: int, dice: random.Random, folder: Path) -> Outcome:
     for task in TASKS.keys() - RECIPES.keys():
         outcome.saw(False, f"the task {task} has no small recipe in soak/trainings.py")
     shares = _shares(cases, dice)
-    with quickly():
+    with quickly(), drawing():
         for number, (task, sets, stops) in enumerate(shares):
             home = folder / str(number)
             trial = Trial(task, sets, home, outcome)

@@ -216,6 +216,7 @@ def test_runs_are_of_format_2():
 def test_the_facts_of_a_run_are_read(tmp_path):
     finished = {"test": {"scores": {}}, "files": {}}
     assert read_facts(run_folder(tmp_path / "begun")) == FACTS
+    assert read_facts(run_folder(tmp_path / "scored", test={})) == FACTS | {"test": {}}
     assert read_facts(run_folder(tmp_path / "ended", **finished)) == FACTS | finished
 
 
@@ -225,7 +226,7 @@ def test_the_facts_of_a_run_are_read(tmp_path):
         {"data": None},
         {"environment": []},
         {"test": "", "files": {}},
-        {"test": {}},
+        {"files": 3},
         {"test": {}, "files": 3},
     ],
 )

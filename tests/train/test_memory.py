@@ -6,8 +6,8 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-import regard.cli.main
 from regard.build import draft, new_training
+from regard.cli.train import train
 from regard.errors import ConfigError
 from regard.models.weights import weights_of
 from regard.train import memory, room
@@ -126,7 +126,8 @@ def test_a_step_that_can_not_fit_is_refused_before_it_is_tried_with_pieces_that_
     small, tmp_path, monkeypatch, accumulate
 ):
     """A row costs 40 MB here, above 500 MB; no memory is really taken."""
-    training = new_training(small(f"train.accumulate={accumulate}"), tmp_path / "run")
+    sets = ["train.batch_tokens=900", f"train.accumulate={accumulate}"]
+    training = new_training(small(*sets), tmp_path / "run")
     tried = []
 
     def peak(training, network, rows):
@@ -141,7 +142,7 @@ def test_a_step_that_can_not_fit_is_refused_before_it_is_tried_with_pieces_that_
         try_steps(training)
     said = str(refused.value)
     assert "not enough memory: a step" in said and "only 0.8 GB" in said
-    assert max(tried) < whole and 540 + 40 * max(tried) < 800
+    assert max(tried) < whole and 500 + 40 * max(tried) < 800
     pieces = int(said.split("train.accumulate=")[1].split(":")[0])
     assert 500 + 40 * -(-whole * accumulate // pieces) < 800
 
@@ -154,17 +155,15 @@ def test_growth_that_may_be_chance_refuses_nothing(small, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("little", [False, True])
-def test_a_dry_run_tells_the_peak_of_each_part_and_whether_it_fits(
-    pairs_file, monkeypatch, little
-):
+def test_a_dry_run_tells_the_peak_of_each_part_and_whether_it_fits(pairs_file, monkeypatch, little):
     if little:
         monkeypatch.setattr(memory, "available_memory", lambda: 10 * MEGABYTE)
-    words = ["train", "transduce", str(pairs_file), "--dry-run", "--set", "train.steps=5"]
+    words = ["transduce", str(pairs_file), "--dry-run", "--set", "train.steps=5"]
     words += ["--set", "model.width=16", "--set", "model.heads=2"]
-    ran = CliRunner().invoke(regard.cli.main.main, words)
+    ran = CliRunner().invoke(train, words)
     assert ran.exit_code == 0, ran.stderr
     assert "at the peak (training" in ran.stdout and "scoring" in ran.stdout
     assert ("Only 10 MB can be had here" in ran.stderr) == little
-    facts = json.loads(CliRunner().invoke(regard.cli.main.main, [*words, "--json"]).stdout)
+    facts = json.loads(CliRunner().invoke(train, [*words, "--json"]).stdout)
     assert facts["memory_bytes"] == max(facts["memory"].values())
     assert set(facts["memory"]) == {"training", "validating", "scoring"}
