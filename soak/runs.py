@@ -34,6 +34,8 @@ def poison(cases: int, dice: random.Random, folder: Path) -> Outcome:
             kind = [*KINDS][number % len(KINDS)]
             value = float(dice.choice(["nan", "inf", "inf" if kind == "activation" else "-inf"]))
             step, seed = dice.randint(2, STEPS), dice.randrange(2**32)
+            if kind == "update":  # which a validation, or the next step, finds
+                step = dice.choice([step, EVERY, STEPS])
             drop = Poison(kind, step, value, random.Random(seed))
             wrong = _caught(drop, home, sets, through_cli=number % 3 == 0)
             if sets not in clean:

@@ -36,7 +36,6 @@ model.max_length = 16
 train.steps = 50
 train.batch_tokens = 60
 train.validate_every = 12
-train.rate = 0.05
 decode.max_length = 8
 """
 # The recipe of each task, for the data that `words` writes. A task that is not here is a loss.
@@ -80,7 +79,8 @@ def set_ups() -> list[tuple[str, ...]]:
             f"train.accumulate={pieces}",
             f"model.dropout={dropout}",
             f"train.keep={keeps[number % len(keeps)]}",
-            "train.average=2",
+            "train.average=4",
+            "train.rate=0.2",  # so high that not every validation is the best one
         )
         for number, (optimizer, schedule, pieces, dropout) in enumerate(product(*axes))
     ]

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -97,7 +98,8 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
 
     training, trial = ready.training, ready.trial
     assert trial is not None, "a dry run tries steps out"
-    memory, room = estimate_memory(training, ready.splits, trial), available_memory()
+    memory = estimate_memory(training, ready.splits, trial, lambda: draw(ready))
+    room = available_memory()
     facts = {
         "parameters": count_parameters(training.network),
         "memory_bytes": memory.peak,
@@ -126,3 +128,13 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
     if room is not None and memory.peak > room:
         say(f"Only {megabytes(room)} can be had here: the system may kill the run.")
     say("Nothing was trained and nothing written.")
+
+
+def draw(ready: "Draft") -> None:
+    """The picture that the run will end with, of a network that knows nothing yet."""
+    from regard.lens.capture import look
+
+    task = ready.training.task
+    picture = look(task, ready.training.network, task.samples(ready.splits.test)[0])
+    with TemporaryDirectory() as folder:
+        picture.only(name=picture.maps[-1].name).save(Path(folder) / "attention.png")

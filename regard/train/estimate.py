@@ -28,7 +28,6 @@ SHARE = 4  # one in so many rows of a batch is decoded, and half as many before
 FEW, MANY = 500, 4000  # examples that baselines learn from
 ANSWERED = 2000  # inputs that they answer
 BOOTSTRAP = 45_000_000  # bytes, from 1,000 examples on
-PICTURES = 45_000_000  # bytes, most of it matplotlib
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,18 @@ class Estimate:
         return max(self.training, self.validating, self.scoring)
 
 
-def estimate_memory(training: Training, splits: Splits[Any], trial: Trial) -> Estimate:
-    """Leaves network and random state alone, but `peak_memory` forgets what was."""
+def estimate_memory(
+    training: Training, splits: Splits[Any], trial: Trial, draw: Callable[[], object]
+) -> Estimate:
+    """`draw` makes the pictures that a run ends with. Leaves network and random state alone, but
+    `peak_memory` forgets what was."""
     before, mode = random_tensors(), training.network.training
     try:
         held = _held() + trial.kept
         validating, judging = _validating(training, trial)
-        scoring = _scoring(training, splits, trial, judging)
+        with torch.no_grad(), _endless(training.network):
+            drawing = _extra(draw)
+        scoring = _scoring(training, splits, trial, max(judging, drawing))
         return Estimate(trial.memory, held + validating, held + scoring)
     finally:
         training.network.train(mode)
@@ -78,8 +82,8 @@ def _validating(training: Training, trial: Trial) -> tuple[int, int]:
     return max(judging, decoding, saving), judging
 
 
-def _scoring(training: Training, splits: Splits[Any], trial: Trial, judging: int) -> int:
-    """Bytes above what is held when the run is finished."""
+def _scoring(training: Training, splits: Splits[Any], trial: Trial, others: int) -> int:
+    """Bytes above what is held when the run is finished; `others` are known already."""
     task, network, settings = training.task, training.network, training.settings
     predictor, inputs = task.predictor(network), task.inputs(splits.test)
     found: list[int] = []
@@ -92,9 +96,7 @@ def _scoring(training: Training, splits: Splits[Any], trial: Trial, judging: int
     read_again = _size(_evenly(everything, FEW)) * len(everything) // min(FEW, len(everything))
     learning, learned, answering = _baselines(training, splits.train, inputs)
     metrics = round(BOOTSTRAP * min(1.0, len(inputs) / 1000))
-    return read_again + max(
-        loading, learning, learned + max(decoding, judging, answering, metrics, PICTURES)
-    )
+    return read_again + max(loading, learning, learned + max(decoding, answering, metrics, others))
 
 
 def _decoding(training: Training, predictor: Any, inputs: Sequence[str], found: list[int]) -> int:
@@ -181,6 +183,9 @@ def _until_decoding(network: nn.Module, found: list[int]) -> Iterator[None]:
 @contextmanager
 def _endless(network: Any) -> Iterator[None]:
     """Inside the `with` the network never writes STOP: outputs are as long as they may be."""
+    if not hasattr(network, "step"):  # it writes nothing at all
+        yield
+        return
     step = network.step
 
     def go_on(state: Any, tokens: Tensor) -> tuple[Tensor, Any]:

@@ -7,7 +7,7 @@ import torch
 from click.testing import CliRunner
 
 from regard.build import draft, new_training
-from regard.cli.train import train
+from regard.cli.train import draw, train
 from regard.errors import ConfigError
 from regard.models.weights import weights_of
 from regard.train import memory, room
@@ -22,7 +22,7 @@ MEGABYTE = 10**6
 
 def take(megabytes):
     """Hold so much, for a moment."""
-    return len(bytes(megabytes * MEGABYTE).replace(b"\0", b"\1"))  # pages are there once written
+    return torch.ones(megabytes * MEGABYTE, dtype=torch.uint8).sum()
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_trying_and_estimating_leave_network_and_random_state_alone(small, tmp_p
     weights = {name: tensor.clone() for name, tensor in weights_of(network).items()}
     dice = random_tensors()
     trial = try_steps(ready.training)
-    found = estimate_memory(ready.training, ready.splits, trial)
+    found = estimate_memory(ready.training, ready.splits, trial, lambda: draw(ready))
     assert all(torch.equal(weights[name], tensor) for name, tensor in weights_of(network).items())
     assert all(torch.equal(dice[name], tensor) for name, tensor in random_tensors().items())
     assert network.training and "step" not in vars(network)
@@ -125,26 +125,26 @@ def test_a_network_that_can_not_be_trained_here_is_refused(small, tmp_path, monk
 def test_a_step_that_can_not_fit_is_refused_before_it_is_tried_with_pieces_that_would(
     small, tmp_path, monkeypatch, accumulate
 ):
-    """A row costs 40 MB here, above 500 MB; no memory is really taken."""
-    sets = ["train.batch_tokens=900", f"train.accumulate={accumulate}"]
-    training = new_training(small(*sets), tmp_path / "run")
+    """As if a token took 4 MB, above 500 MB; no memory is really taken."""
     tried = []
 
     def peak(training, network, rows):
-        tried.append(len(rows))
-        return 500 * MEGABYTE + 40 * MEGABYTE * len(rows)
+        tokens = sum(sum(training.task.lengths(row)) for row in rows)
+        tried.append((500 + 4 * tokens) * MEGABYTE)
+        return tried[-1]
 
     monkeypatch.setattr(room, "_peak_with", peak)
     monkeypatch.setattr(room, "held_memory", lambda: 400 * MEGABYTE)
     monkeypatch.setattr(room, "available_memory", lambda: 800 * MEGABYTE)
-    whole = max(len(p) for s in heaviest_steps(training) for p in training.pieces_of(s))
+    sets = ["train.batch_tokens=900", f"train.accumulate={accumulate}"]
     with pytest.raises(ConfigError) as refused:
-        try_steps(training)
+        try_steps(new_training(small(*sets), tmp_path / "run"))
     said = str(refused.value)
     assert "not enough memory: a step" in said and "only 0.8 GB" in said
-    assert max(tried) < whole and 500 + 40 * max(tried) < 800
-    pieces = int(said.split("train.accumulate=")[1].split(":")[0])
-    assert 500 + 40 * -(-whole * accumulate // pieces) < 800
+    assert max(tried) < 800 * MEGABYTE
+    suggested = said.split("--set ")[1].split(":")[0]
+    try_steps(new_training(small(*sets, suggested), tmp_path / "other"))
+    assert max(tried) < 800 * MEGABYTE
 
 
 def test_growth_that_may_be_chance_refuses_nothing(small, tmp_path, monkeypatch):

@@ -117,6 +117,17 @@ def test_the_layer_where_a_number_stopped_being_finite_is_named(small, tmp_path)
         next(steps)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_layer_that_fails_by_chance_fails_again_when_it_is_looked_for(small, tmp_path, seed):
+    training = new_training(small(f"seed={seed}", "model.dropout=0.1"), tmp_path / "run")
+    training.network.decoder.blocks[0].feed.register_forward_hook(
+        lambda module, args, output: output / (torch.rand(()) > 0.2) if module.training else output
+    )
+    with pytest.raises(TrainingError, match="the output of decoder.blocks.0.feed is not finite"):
+        for _ in training.run():
+            pass
+
+
 def test_of_several_bad_gradients_the_one_nearest_to_the_loss_is_named(small, tmp_path):
     training = new_training(small(), tmp_path / "run")
     norm = training.network.encoder.norm
