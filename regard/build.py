@@ -23,7 +23,7 @@ from torch import nn
 from regard.config import Recipe, Tree, seconds
 from regard.data.splits import Splits, fingerprint
 from regard.errors import ConfigError, DataError, RunError
-from regard.files import FORMAT, read_facts, read_table, write_json, write_text
+from regard.files import FORMAT, read_facts, read_table, sync_folder, write_json, write_text
 from regard.models.weights import count_parameters
 from regard.tasks import find_task
 from regard.tasks.recipe import anchored, check_recipe, relative_to
@@ -125,13 +125,15 @@ def network_of(task: Task[Any]) -> nn.Module:
 
 def _make_folder(folder: Path, task: Task[Any], facts: Tree) -> None:
     """A new run folder, whole or not there."""
-    part = Path(f"{os.path.abspath(folder)}.{os.getpid()}.part")
+    home = Path(os.path.abspath(folder))
+    part = home.with_name(f".{home.name}.{os.getpid()}.part")
     try:
         part.mkdir(parents=True)
         write_text(part / "recipe.toml", written(relative_to(task.recipe, folder)))
         write_json(part / "tokenizer.json", task.as_json())
         write_json(part / "run.json", facts)
-        part.rename(folder)
+        part.rename(home)
+        sync_folder(home.parent)
     except OSError as error:
         raise RunError(f"{folder}: can not be made: {error.strerror or error}.") from error
     finally:

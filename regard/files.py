@@ -36,12 +36,20 @@ def write_bytes(path: Path, data: bytes) -> str:
         sync_folder(path.parent)
     except OSError as error:
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            part.unlink()
         raise RunError(
             f"{path}: could not be written: {error.strerror or error}. "
             "What is there is whole; make room or mend the permission and try again."
         ) from error
     return hashlib.sha256(data).hexdigest()
+
+
+def make_folder(folder: Path) -> None:
+    """A folder and those above it, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{folder}: can not be made: {error.strerror or error}.") from error
 
 
 def write_text(path: Path, text: str) -> str:

@@ -26,6 +26,7 @@ SCORE_TITLES = {
 }
 REMARKS = {  # counts in the result of an evaluation that a reader of its scores must know
     "too_long": "inputs are empty or too long: counted as wrong",
+    "not_measured": "examples are empty or too long to count the next tokens that are right",
     "unknown_inputs": "inputs hold pieces that the model has never met",
     "in_training": "inputs were among the training inputs: the scores flatter the model",
     "skipped_rows": "rows could not be used and were left out, as asked",

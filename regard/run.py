@@ -132,6 +132,7 @@ class Run:
             "data": data,
             "examples": len(inputs),
             "too_long": sum(not task.fits(text) for text in inputs),  # counted as wrong
+            "not_measured": task.prepare(examples).count(None),  # by scores of the network alone
             "unknown_inputs": sum(bool(task.unknown(text)) for text in inputs),
             "in_training": sum(task.known(baselines, inputs)),
             "scores": _plain(scores),
@@ -206,8 +207,9 @@ def _samples(run: Run, baselines: dict[str, Predictor], test: list[Any]) -> list
 
 def _check_whole(folder: Path, facts: Tree, recipe: Recipe) -> None:
     """Refuse parts of another run: they may fit in shape and still answer nonsense."""
-    for name, expected in facts.get("files", {}).items():
-        if (folder / name).exists() and file_hash(folder / name) != expected:
+    sealed = facts.get("files", {})
+    for name in SEALED:
+        if sealed.get(name) != file_hash(folder / name):
             raise RunError(
                 f"{folder / name}: not the file that this run was finished with. Was it damaged, "
                 "or copied from another run? Copy the whole run again."

@@ -33,6 +33,7 @@ from soak.hostile import (
 )
 
 SMALL = 10_000  # bytes
+GIGABYTE = 10**9
 CHUNKS = (1, 2, 3, 5, 8, 2**16)
 SEPARATORS = "\x85\u2028\u2029"
 CONTROLS = "\v\f\x1c\x1d\x1e\0"
@@ -63,11 +64,25 @@ def read_hostile_files(cases: int, dice: random.Random, folder: Path) -> Outcome
         _read_one(case, dice, folder, outcome)
     outcome.notes.append(f"{len(files)} files in {len(FORMATS)} formats through 4 doors")
     if full:
+        _read_a_gigabyte(folder / "gigabyte.txt", outcome)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
         outcome.notes.append(
-            f"the longest line has {LONGEST:,} bytes; to read it took at most {peak:,} MB in all"
+            f"the longest line has {GIGABYTE:,} bytes; to read it took at most {peak:,} MB in all"
         )
     return outcome
+
+
+def _read_a_gigabyte(path: Path, outcome: Outcome) -> None:
+    """One line of it, and a short one behind."""
+    piece = bytes(range(32, 127)) * 10_000
+    rest = b"x" * (GIGABYTE % len(piece))
+    with path.open("wb") as file:
+        for _ in range(GIGABYTE // len(piece)):
+            file.write(piece)
+        file.write(rest + b"\nend\n")
+    found = [(number, len(line), line[-3:]) for number, line in lines.read_lines(path)]
+    path.unlink()
+    outcome.saw(found == [(1, GIGABYTE, "xxx"), (2, 3, "end")], f"a line of 1 GB: {found}")
 
 
 def _too_much(file: Hostile, form: str, door: str) -> bool:

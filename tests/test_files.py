@@ -16,6 +16,7 @@ from regard.files import (
     free_folder,
     json_text,
     locked,
+    make_folder,
     read_bytes,
     read_facts,
     read_table,
@@ -363,3 +364,11 @@ def test_what_can_not_be_removed_stays_without_a_word(tmp_path, monkeypatch):
     remove(tmp_path / "folder")
     remove(tmp_path / "file")
     assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_folder_that_can_not_be_made_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(RunError, match="file/below: can not be made: Not a directory"):
+        make_folder(tmp_path / "file" / "below")
+    make_folder(tmp_path / "new" / "below")
+    make_folder(tmp_path / "new" / "below")

@@ -3,7 +3,6 @@
 H heads   T query tokens (who looks)   S key tokens (what is looked at)
 """
 
-import secrets
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from regard.errors import ConfigError, ShapeError, TrainingError, did_you_mean
+from regard.files import write_bytes, write_text
 from regard.text import tokenizer
 
 Weights = npt.NDArray[np.floating[Any]]
@@ -131,24 +131,14 @@ class Picture:
             )
         if not path.parent.is_dir():
             raise ConfigError(f"{path}: there is no folder {path.parent}. Make it first.")
-        draft = path.with_name(f".{secrets.token_hex(8)}{kind}")  # beside it, so renaming is atomic
-        try:
-            self._write(draft)
-            draft.replace(path)
-        except OSError as error:
-            raise ConfigError(f"{path}: can not be written: {error.strerror}.") from error
-        finally:
-            draft.unlink(missing_ok=True)
-        return path
-
-    def _write(self, path: Path) -> None:
         from regard.lens.page import render  # these two draw pictures, so they import this file
-        from regard.lens.plots import save_png
+        from regard.lens.plots import png
 
-        if path.suffix == ".png":
-            save_png(self, path)
+        if kind == ".png":
+            write_bytes(path, png(self))
         else:
-            path.write_text(render(self), encoding="utf-8", newline="\n")
+            write_text(path, render(self))
+        return path
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that its style and a notebook's do not mix."""

@@ -6,9 +6,9 @@ Lengths are in inches, fonts in points (72 to the inch).
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import accumulate, zip_longest
 from math import ceil
-from pathlib import Path
 from textwrap import wrap
 from typing import TypeVar
 
@@ -47,13 +47,14 @@ class Scale:
     """The same for column names."""
 
 
-def save_png(picture: Picture, path: Path) -> None:
-    """Draw every map of the picture into the file `path`. Equal pictures give equal bytes."""
-    figure = _draw(picture)
+def png(picture: Picture) -> bytes:
+    """Every map of the picture, drawn. Equal pictures give equal bytes."""
+    figure, file = _draw(picture), BytesIO()
     with warnings.catch_warnings():
         # Where the font lacks a script its tokens become empty boxes; the weights still read.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
-        figure.savefig(path, format="png", dpi=DOTS, metadata={"Software": None})
+        figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
+    return file.getvalue()
 
 
 def _draw(picture: Picture) -> Figure:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from regard.errors import RunError
-from regard.files import read_table, write_json
+from regard.files import make_folder, read_table, write_json
 from regard.names import Prediction
 
 FILE = "copying.json"
@@ -29,7 +29,7 @@ class Copying:
 
     def save(self, folder: Path) -> None:
         """Write a file that says what this is, so that a baseline that got lost is noticed."""
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         write_json(folder / FILE, {"baseline": self.name})
 
     @classmethod

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import DataError, RunError
-from regard.files import write_text
+from regard.files import make_folder, write_text
 from regard.names import Prediction
 
 FILE = "pairs.jsonl"
@@ -68,7 +68,7 @@ class Nearest:
 
     def save(self, folder: Path) -> None:
         """Write the pairs, which are all there is to know, as JSON Lines."""
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         rows = ({"source": source, "target": target} for source, target in self.pairs)
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_text(folder / FILE, lines)

@@ -209,8 +209,7 @@ class Training:
         }
         home = self.folder / "checkpoints"
         checkpoints.save(home, Checkpoint(self.progress.as_json(), tensors))
-        newest = checkpoints.steps_in(home)[-2:]  # two, in case one is damaged
-        checkpoints.prune(home, {*newest, self.progress.best_step, *self._to_average()})
+        checkpoints.prune(home, set(self._to_average()))
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Become the training that wrote `checkpoint`, to the last bit."""
@@ -235,7 +234,14 @@ class Training:
                 f"{self.folder}: no validation has been reached, so there are no weights to keep. "
                 f"Go on with: regard resume {self.folder}"
             )
-        found = [checkpoints.load(checkpoints.folder_of(home, step)) for step in chosen]
+        try:
+            found = [checkpoints.load(checkpoints.folder_of(home, step)) for step in chosen]
+        except RunError as error:
+            raise RunError(
+                f"{error} The weights to keep ({keep}) are in it. To end with those of the last "
+                f'step instead, put keep = "last" into [train] of {self.folder / "recipe.toml"} '
+                f"and run: regard resume {self.folder}"
+            ) from error
         return average_weights([c.tensors["model"] for c in found])
 
     def _to_average(self) -> list[int]:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.errors import ConfigError, ShapeError, TrainingError
+from regard.errors import ConfigError, RunError, ShapeError, TrainingError
 from regard.lens import plots
 from regard.lens.picture import AttentionMap, Picture, visible
 
@@ -104,18 +104,17 @@ def test_a_missing_folder_is_named(picture, tmp_path):
 
 def test_what_can_not_be_written_is_a_sentence_and_leaves_nothing_behind(picture, tmp_path):
     (tmp_path / "a.html").mkdir()
-    with pytest.raises(ConfigError, match="a.html: can not be written: Is a directory"):
+    with pytest.raises(RunError, match="a.html: could not be written: Is a directory"):
         picture.save(tmp_path / "a.html")
     assert [p.name for p in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_a_save_that_breaks_midway_keeps_the_old_file(picture, tmp_path, monkeypatch):
-    def half(picture, path):
-        path.write_bytes(b"half")
+    def stopped(picture):
         raise KeyboardInterrupt
 
     (tmp_path / "a.png").write_bytes(b"old")
-    monkeypatch.setattr(plots, "save_png", half)
+    monkeypatch.setattr(plots, "png", stopped)
     with pytest.raises(KeyboardInterrupt):
         picture.save(tmp_path / "a.png")
     assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]

@@ -260,6 +260,22 @@ def test_early_stopping_stops_after_patience_and_keeps_the_best(small, tmp_path,
     )
 
 
+def test_a_run_whose_best_checkpoint_is_damaged_says_how_to_end_with_the_last(
+    small, tmp_path, monkeypatch
+):
+    folder = tmp_path / "run"
+    training = new_training(small("train.steps=16"), folder)
+    losses = iter([2.0, 3.0, 3.0, 3.0])
+    monkeypatch.setattr(training.task, "validate", lambda *_: {"loss": next(losses)})
+    train_to_the_end(training)
+    (folder / "checkpoints/step-00000004/model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(RunError, match='damaged.* put keep = "last" into .*regard resume'):
+        finish(training)
+    recipe = folder / "recipe.toml"
+    recipe.write_text(recipe.read_text().replace('keep = "best"', 'keep = "last"'))
+    assert finish(resume_training(folder)).facts["weights"] == "last"
+
+
 def test_averaged_weights_are_the_mean_of_the_last_checkpoints(small, tmp_path):
     training = new_training(small("train.keep=averaged", "train.average=3"), tmp_path / "run")
     train_to_the_end(training)
