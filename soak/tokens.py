@@ -27,7 +27,15 @@ from soak.campaign import Campaign, Outcome
 HERE = Path(__file__).parent
 PROCESSES = 2
 IN_A_CHILD = 10_000  # strings
-ALONE = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+ALONE = {
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    # Freed memory is kept, as in a training. Otherwise blocks above a certain size are handed out
+    # page by page by the kernel, each time anew: a step in the times that looks like growth.
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": "2147483647",
+    "MALLOC_TOP_PAD_": "67108864",
+}
 
 
 def child(script: str, *args: object) -> subprocess.CompletedProcess[str]:
@@ -131,7 +139,8 @@ def _measure(outcome: Outcome) -> None:
         outcome.saw(
             ratio <= growing.ALLOWED,
             f"{what}: half a megabyte {found['half']:.3f} s, a megabyte {found['full']:.3f} s. "
-            f"Again: RAYON_NUM_THREADS=1 python soak/growing.py {found['kind']}",
+            f"Again: {' '.join(f'{k}={v}' for k, v in ALONE.items())} "
+            f"python soak/growing.py {found['kind']}",
         )
     outcome.notes.append(f"the worst: {worst[1]}, {worst[0]:.2f} times as long for twice the text")
 
