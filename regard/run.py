@@ -30,7 +30,7 @@ from regard.names import Prediction, Scores
 from regard.tasks.recipe import asked, make_recipe, relative_to, with_columns
 from regard.tasks.task import Part, Task, predict_fitting
 from regard.toml import fill
-from regard.train.memory import peak_memory
+from regard.train.memory import give_back_memory, peak_memory
 from regard.train.report import card
 from regard.train.training import Training
 
@@ -163,6 +163,7 @@ def finish(training: Training) -> Run:
     """Turn a finished training into a run: final weights, test scores, samples, pictures, card.
     run.json comes last: without its scores a run counts as unfinished, and can be resumed."""
     folder, task, network = training.folder, training.task, training.network
+    give_back_memory()  # what training needed does not fit what scoring needs
     load_weights(network, training.final_weights(), "the checkpoint")
     facts = read_table(folder / "run.json")
     splits = read_splits(task, facts, folder)
@@ -214,7 +215,9 @@ def _check_whole(folder: Path, facts: Tree, recipe: Recipe) -> None:
                 f"{folder / name}: not the file that this run was finished with. Was it damaged, "
                 "or copied from another run? Copy the whole run again."
             )
-    if facts.get("model") != recipe.model_dump(mode="json").get("model"):
+    shape = recipe.model_dump(mode="json").get("model", {})
+    # Only what was written then: settings that came later have the value they had without a name.
+    if any(shape.get(key) != value for key, value in facts.get("model", {}).items()):
         raise RunError(
             f"{folder / 'recipe.toml'}: its [model] is not the one that was trained. Put it back."
         )

@@ -81,7 +81,8 @@ SET_UPS = [
     SetUp(600, 40, 300, {**kind("word"), **shape(64, 2), **batch(3000), "decode.beam": 2}),
     SetUp(2000, 12, 6000, {**kind("word"), **shape(192, 1), **batch(500), "model.kv_heads": 1}),
 ]
-ALWAYS = {"train.steps": 6, "train.validate_every": 3, "train.patience": 9, "metrics": '["chrf"]'}
+TOKENS = 200_000  # to train on: enough to learn how long outputs are, whatever else
+ALWAYS = {"train.patience": 9, "metrics": '["chrf"]'}
 EVEN, ODD = {"train.optimizer": "adamw"}, {"train.optimizer": "muon", "model.activation": "gelu"}
 
 
@@ -91,7 +92,7 @@ def memory_campaign(cases: int, dice: random.Random, folder: Path) -> Outcome:
         place = folder / str(number)
         place.mkdir()
         write_pairs(place / "pairs.tsv", set_up, dice)
-        sets = [*arguments({**ALWAYS, **(ODD if number % 2 else EVEN), **set_up.sets})]
+        sets = [*arguments({**ALWAYS, **(ODD if number % 2 else EVEN), **length(set_up)})]
         said = json.loads(regard("--dry-run", *sets, at=place)[0])
         peak = int(regard("--out", "run", *sets, at=place)[-1])
         ratios.append(said["memory_bytes"] / peak)
@@ -102,6 +103,12 @@ def memory_campaign(cases: int, dice: random.Random, folder: Path) -> Outcome:
         )
     outcome.notes.append("said / took: " + " ".join(f"{ratio:.2f}" for ratio in ratios))
     return outcome
+
+
+def length(set_up: SetUp) -> dict[str, object]:
+    """Its settings, and for how long it trains."""
+    steps = min(200, max(6, TOKENS // int(str(set_up.sets["train.batch_tokens"]))))
+    return {"train.steps": steps, "train.validate_every": steps // 2, **set_up.sets}
 
 
 def write_pairs(path: Path, set_up: SetUp, dice: random.Random) -> None:

@@ -52,7 +52,7 @@ def estimate_memory(
     try:
         held = _held() + trial.kept
         validating, judging = _validating(training, trial)
-        with torch.no_grad(), _endless(training.network):
+        with torch.no_grad(), _stopping_at(training.network, _longest(training, splits.test)):
             drawing = _extra(draw)
         scoring = _scoring(training, splits, trial, max(judging, drawing))
         return Estimate(trial.memory, held + validating, held + scoring)
@@ -75,9 +75,8 @@ def _validating(training: Training, trial: Trial) -> tuple[int, int]:
             task.validate(network, training.validation)
 
     judging = _extra(judge)
-    inputs = task.inputs(training.validation)
     greedy = task.predictor(network, beam=1, temperature=0.0, n=1)
-    decoding = _decoding(training, greedy, inputs, found)
+    decoding = _decoding(training, greedy, training.validation, found)
     saving = 2 * trial.kept  # a file in parts, and in one piece
     return max(judging, decoding, saving), judging
 
@@ -89,7 +88,7 @@ def _scoring(training: Training, splits: Splits[Any], trial: Trial, others: int)
     found: list[int] = []
     with torch.no_grad(), _until_decoding(network, found):
         predict_fitting(task, predictor, inputs)
-    decoding = _decoding(training, predictor, inputs, found)
+    decoding = _decoding(training, predictor, splits.test, found)
     one = size_of(*network.parameters()) + trial.kept
     loading = one * (1 + (settings.average if settings.keep == "averaged" else 1))
     everything = [*splits.train, *splits.validation, *splits.test]
@@ -99,17 +98,19 @@ def _scoring(training: Training, splits: Splits[Any], trial: Trial, others: int)
     return read_again + max(loading, learning, learned + max(decoding, answering, metrics, others))
 
 
-def _decoding(training: Training, predictor: Any, inputs: Sequence[str], found: list[int]) -> int:
-    """Bytes for a batch of so many rows, none of which stops before the longest output."""
+def _decoding(training: Training, predictor: Any, part: Sequence[Any], found: list[int]) -> int:
+    """Bytes for a batch of so many rows, each with an output as long as the longest that is
+    wanted: a network that has learned something stops there."""
     if not found:
         return 0  # this task does not decode
+    inputs = training.task.inputs(part)
     fitting = sorted((text for text in inputs if training.task.fits(text)), key=len)
     batch = fitting[: found[0]]  # short inputs make the batches with the most rows
     few, more = (
         _evenly(batch, -(-len(batch) // (2 * SHARE))),
         _evenly(batch, -(-len(batch) // SHARE)),
     )
-    with _endless(training.network):
+    with _stopping_at(training.network, _longest(training, part)):
         predictor.predict(few[:1])  # what is made once, at the first use
         least, most = (_extra(partial(predictor.predict, some)) for some in (few, more))
     return _line(len(batch), (len(few), least), (len(more), most))
@@ -180,24 +181,35 @@ def _until_decoding(network: nn.Module, found: list[int]) -> Iterator[None]:
             hook.remove()
 
 
+def _longest(training: Training, part: Sequence[Any]) -> int:
+    """Tokens in the longest output that is wanted."""
+    prepared = [ids for ids in training.task.prepare(part) if ids is not None]
+    return max((training.task.lengths(ids)[-1] for ids in prepared), default=1)
+
+
 @contextmanager
-def _endless(network: Any) -> Iterator[None]:
-    """Inside the `with` the network never writes STOP: outputs are as long as they may be."""
+def _stopping_at(network: Any, longest: int) -> Iterator[None]:
+    """Inside the `with` the network writes STOP as the token of this number, and not before."""
     if not hasattr(network, "step"):  # it writes nothing at all
         yield
         return
-    step = network.step
+    start, step, written = network.start, network.step, [0]
+
+    def begin(*given: Any) -> Any:
+        written[0] = 0
+        return start(*given)
 
     def go_on(state: Any, tokens: Tensor) -> tuple[Tensor, Any]:
         log_probs, state = step(state, tokens)
-        log_probs[:, STOP] = -torch.inf
+        written[0] += 1
+        log_probs[:, STOP] = -torch.inf if written[0] < longest else 0.0
         return log_probs, state
 
-    network.step = go_on
+    network.start, network.step = begin, go_on
     try:
         yield
     finally:
-        del network.step
+        del network.start, network.step
 
 
 def _line(place: int, first: tuple[int, int], second: tuple[int, int]) -> int:
