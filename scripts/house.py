@@ -37,7 +37,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "doorstep": ("cli",),
 }
 # Modules that lie in the package itself and are not a room of their own name.
-FOUNDATION = ("errors", "config", "toml", "names", "files")
+FOUNDATION = ("errors", "config", "shapes", "toml", "names", "files")
 DOORSTEP = ("__init__", "__main__")
 
 FLOORS = (
@@ -74,6 +74,8 @@ def allowed(room: str) -> set[str]:
 
 def files_by_room(package: Path) -> Iterator[tuple[str, Path]]:
     for file in sorted(package.rglob("*.py")):
+        if "examples" in file.parts:  # what a user would type: it comes in by the front door
+            continue
         yield room_named(file.relative_to(package).parts[0].removesuffix(".py")), file
 
 

@@ -16,9 +16,9 @@ from regard.check.report import Finding
 from regard.check.sequences import alone, causality, padding, padding_content
 from regard.check.steps import beam_one, cache
 from regard.check.subject import EXACT, Subject, difference
-from regard.config import TransformerSettings
 from regard.nn.attention import attend
 from regard.nn.mask import Mask
+from regard.shapes import TransformerSettings
 from regard.tasks import TASKS
 from regard.tasks.recipe import make_recipe
 from soak.campaign import Campaign, Outcome

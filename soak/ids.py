@@ -13,11 +13,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from regard.config import TokenizerSettings, TransformerSettings
+from regard.config import TokenizerSettings
 from regard.data.pairs import Pair
 from regard.errors import ShapeError, TextError
-from regard.models.encoder_decoder import Source
+from regard.models.encoder import Source
 from regard.nn.padding import padded
+from regard.shapes import TransformerSettings
 from regard.tasks.transduce import IdPair, Transduce
 from regard.text import TOKENIZERS, Tokenizer, fit_tokenizer
 from soak.campaign import Campaign, Outcome

@@ -18,13 +18,14 @@ from click.testing import CliRunner
 from torch import nn
 
 from regard.cli.predict import predict as predict_command
-from regard.config import DecodeSettings, TokenizerSettings, TransformerSettings
+from regard.config import DecodeSettings, TokenizerSettings
 from regard.data.pairs import Pair
 from regard.models.copying import Copying
-from regard.models.encoder_decoder import Source
+from regard.models.encoder import Source
 from regard.models.predictor import Predictor
 from regard.names import PAD, START
 from regard.run import Run
+from regard.shapes import TransformerSettings
 from regard.tasks.transduce import Transduce
 from regard.text import TOKENIZERS, Tokenizer
 from regard.train.training import Training

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.config import DecodeSettings, TransformerSettings, seconds
+from regard.config import DecodeSettings, seconds
 from regard.errors import ConfigError
+from regard.shapes import TransformerSettings
 from regard.tasks.recipe import read_recipe
 from regard.toml import check, override, read_toml
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.config import Settings, TokenizerSettings, TransformerSettings
+from regard.config import Settings, TokenizerSettings
+from regard.shapes import TransformerSettings
 from regard.tasks import TASKS
 from regard.tasks.recipe import example_recipe, relative_to
 from regard.toml import check, fill, read_toml, written

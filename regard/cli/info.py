@@ -1,4 +1,5 @@
-"""`regard info`: the card of a run, finished or not. Only small files are read; torch is not."""
+"""`regard info`: the card of a run, finished or not, or the size of a published network. For a card
+only small files are read; torch is not."""
 
 import sys
 from pathlib import Path
@@ -7,8 +8,19 @@ from typing import Any
 import click
 
 from regard.cli.completion import complete_run
-from regard.cli.console import command, echo_json
+from regard.cli.console import columns, command, echo_json
 from regard.errors import RunError
+
+NETWORKS = (  # the names in zoo/presets.py, which needs torch
+    "vaswani-base",
+    "vaswani-big",
+    "bert-base",
+    "gpt2",
+    "chollet-imdb",
+    "chollet-spa",
+    "nanogpt-cpu",
+    "simple-transformer",
+)
 
 
 @click.command()
@@ -18,9 +30,11 @@ def info(run: Path, as_json: bool) -> None:
     """Show what RUN is, how good, on which data, and how to make it again.
 
     Of a run that is not finished: how far it is, and how to go on. Markdown when piped.
+    The name of a published network will do as well: then its parameters are listed.
 
     \b
     regard info runs/demo
+    regard info gpt2
     regard info runs/demo > card.md
     regard info runs/demo --json
     """
@@ -28,6 +42,9 @@ def info(run: Path, as_json: bool) -> None:
     from regard.files import read_facts
     from regard.toml import read_toml
 
+    if not run.exists() and str(run) in NETWORKS:
+        show_network(str(run), as_json=as_json)
+        return
     facts, recipe = read_facts(run), read_toml(run / "recipe.toml")
     state = None if "test" in facts else newest_state(run / "checkpoints")
     if as_json:
@@ -35,6 +52,24 @@ def info(run: Path, as_json: bool) -> None:
         echo_json({"run": str(run), **facts, **progress, "recipe": recipe})
     else:
         show(describe(run, facts, recipe, state))
+
+
+def show_network(name: str, *, as_json: bool) -> None:
+    """A published network: where its parameters are."""
+    from regard.models.weights import count_parameters
+    from regard.zoo.parts import parts_of, table_of
+    from regard.zoo.presets import find_preset, network_of_preset
+
+    preset, network = find_preset(name), network_of_preset(name, device="meta")
+    if as_json:
+        shape = preset.shape.model_dump(mode="json") if preset.shape else {}
+        table = [{**part._asdict(), "total": part.total} for part in parts_of(network)]
+        found = {"vocabulary": preset.vocabulary, "parameters": count_parameters(network)}
+        echo_json({"preset": name, "about": preset.about, **found, "parts": table, "model": shape})
+        return
+    click.echo(f"{name}: {preset.about}\nPublished: {preset.published}.\n")
+    rows = [("part", "layers", "parameters", "share"), *table_of(network)]
+    click.echo("\n".join(columns(rows, (2, 3))))
 
 
 def describe(run: Path, facts: dict[str, Any], recipe: dict[str, Any], state: Any) -> str:

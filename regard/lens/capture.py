@@ -6,6 +6,7 @@ was given. The output stays bit-equal, the model does not know, and nobody pays 
 B batch   H heads   T query positions   S key positions
 """
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,8 +63,8 @@ def capture(network: nn.Module) -> Iterator[list[Seen]]:
 def _note(seen: list[Seen], name: str, layer: int) -> Callable[..., None]:
     @torch.no_grad()
     def hook(module: nn.Module, args: Any, kwargs: Any, output: Tensor) -> None:
-        q, k, v, *mask = args
-        _, weights = attend(q, k, v, mask=mask[0] if mask else kwargs.get("mask"), weights=True)
+        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+        _, weights = attend(**given, weights=True)
         assert weights is not None
         seen.append(Seen(name, layer, weights.detach()))
 

@@ -12,10 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.config import TransformerSettings
 from regard.errors import ShapeError
 from regard.nn.cache import KeyValues
 from regard.nn.mask import Mask
+from regard.shapes import StackSettings
 
 Turn = Callable[[Tensor, int], Tensor]  # (B, heads, T, D), first position -> the same, turned
 
@@ -89,14 +89,21 @@ def _one_key_head_each(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]
 class Attend(nn.Module):
     """`attend` as a named child without parameters, so that `lens` can find it and look."""
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None = None) -> Tensor:
-        return attend(q, k, v, mask=mask)[0]
+    def forward(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Mask | None = None,
+        bias: Tensor | None = None,
+    ) -> Tensor:
+        return attend(q, k, v, mask=mask, bias=bias)[0]
 
 
 class SelfAttention(nn.Module):
     """A sequence looks at itself. Queries, keys and values come out of one product."""
 
-    def __init__(self, s: TransformerSettings) -> None:
+    def __init__(self, s: StackSettings) -> None:
         super().__init__()
         self.heads, self.key_heads, self.head_width = s.heads, s.key_heads, s.width_of_head
         self.project = nn.Linear(s.width, (s.heads + 2 * s.key_heads) * s.width_of_head, s.bias)
@@ -104,22 +111,28 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(s.heads * s.width_of_head, s.width, s.bias)
 
     def forward(
-        self, x: Tensor, mask: Mask | None, turn: Turn, past: KeyValues | None = None
+        self,
+        x: Tensor,
+        mask: Mask | None,
+        turn: Turn,
+        bias: Tensor | None = None,
+        past: KeyValues | None = None,
     ) -> Tensor:
-        """x (B, T, E) -> (B, T, E). With `past`, x holds only the newest positions."""
+        """x (B, T, E) -> (B, T, E). `turn` and `bias` say where tokens are, see positions.py. With
+        `past`, x holds only the newest positions."""
         H, G = self.heads, self.key_heads
         qkv = split_heads(self.project(x), self.head_width)  # (B, H + 2G, T, D)
         qk = turn(qkv[:, : H + G], past.length if past else 0)
         q, k, v = qk[:, :H], qk[:, H:], qkv[:, H + G :]
         if past is not None:
             k, v = past.append(k, v)
-        return self.out(join_heads(self.attend(q, k, v, mask)))
+        return self.out(join_heads(self.attend(q, k, v, mask, bias)))
 
 
 class CrossAttention(nn.Module):
     """A sequence looks at another one, whose keys and values are computed once."""
 
-    def __init__(self, s: TransformerSettings) -> None:
+    def __init__(self, s: StackSettings) -> None:
         super().__init__()
         self.head_width = s.width_of_head
         self.query = nn.Linear(s.width, s.heads * s.width_of_head, s.bias)

@@ -9,25 +9,24 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.config import TransformerSettings
 from regard.nn.attention import CrossAttention, SelfAttention, Turn
 from regard.nn.cache import KeyValues
 from regard.nn.feed_forward import FeedForward
 from regard.nn.mask import Mask
-
-NORMS: dict[str, type[nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
+from regard.nn.norms import norm_of
+from regard.shapes import StackSettings
 
 
 class Block(nn.Module):
     """pre:  x -> x + f(norm(x))      post:  x -> norm(x + f(x))      for each part f"""
 
-    def __init__(self, s: TransformerSettings, *, cross: bool = False) -> None:
+    def __init__(self, s: StackSettings, *, cross: bool = False) -> None:
         super().__init__()
         self.pre, self.dropout = s.norm_place == "pre", s.dropout
-        self.attention, self.norm = SelfAttention(s), NORMS[s.norm](s.width)
+        self.attention, self.norm = SelfAttention(s), norm_of(s)
         self.cross = CrossAttention(s) if cross else None
-        self.cross_norm = NORMS[s.norm](s.width) if cross else None
-        self.feed, self.feed_norm = FeedForward(s), NORMS[s.norm](s.width)
+        self.cross_norm = norm_of(s) if cross else None
+        self.feed, self.feed_norm = FeedForward(s), norm_of(s)
 
     def forward(
         self,
@@ -35,12 +34,13 @@ class Block(nn.Module):
         mask: Mask | None,
         turn: Turn,
         *,
+        bias: Tensor | None = None,
         past: KeyValues | None = None,
         seen: tuple[Tensor, Tensor] | None = None,
         seen_mask: Mask | None = None,
     ) -> Tensor:
         """x (B, T, E) -> (B, T, E). `seen`: keys and values of the other sequence, for cross."""
-        x = self._around(x, self.norm, lambda h: self.attention(h, mask, turn, past))
+        x = self._around(x, self.norm, lambda h: self.attention(h, mask, turn, bias, past))
         if self.cross is not None and self.cross_norm is not None:
             cross = self.cross
             x = self._around(x, self.cross_norm, lambda h: cross(h, seen, seen_mask))

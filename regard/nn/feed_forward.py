@@ -6,14 +6,14 @@ B batch   T positions   E model width   F width inside
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.config import TransformerSettings
+from regard.shapes import StackSettings
 
 
 class FeedForward(nn.Module):
     """relu, gelu: out(act(up(x))). swiglu (Shazeer 2020): out(silu(gate) * value), where one
     product makes both halves."""
 
-    def __init__(self, s: TransformerSettings) -> None:
+    def __init__(self, s: StackSettings) -> None:
         super().__init__()
         self.activation = s.activation
         inside = s.width_of_feed

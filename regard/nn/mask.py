@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from regard.errors import ShapeError
+
 
 @dataclass(frozen=True, eq=False)
 class Mask:
@@ -32,6 +34,7 @@ class Mask:
 
     def draw(self, T: int, S: int, device: torch.device | str = "cpu") -> Tensor:
         """The whole mask, bool (B or 1, H or 1, T, S)."""
+        self._check(T, S)
         keys = torch.arange(S, device=device)
         back = keys[S - T :, None] - keys  # (T, S): how far back each key lies
         allowed = torch.ones(1, 1, T, S, dtype=torch.bool, device=device)
@@ -46,8 +49,34 @@ class Mask:
             allowed = allowed & (own[:, S - T :, None] == own[:, None, :])[:, None]
         return allowed if self.dense is None else allowed & self.dense.to(device)
 
+    def _check(self, T: int, S: int) -> None:
+        """A part that does not fit is named, instead of a broadcast nobody meant."""
+        beside = self.causal or self.window is not None or self.blocks is not None
+        if T > S and beside:
+            raise ShapeError(
+                f"mask: {T} queries have no place among {S} keys. With causal, window or blocks "
+                "they are the last of them."
+            )
+        shapes = {"lengths": (1, "(B,)"), "blocks": (2, f"(B, {S})")}
+        for name, (dims, wanted) in shapes.items():
+            part: Tensor | None = getattr(self, name)
+            if part is not None and (part.dim() != dims or (dims == 2 and part.size(1) != S)):
+                raise ShapeError(f"mask: {name} has shape {tuple(part.shape)}, expected {wanted}.")
+        if self.dense is None:
+            return
+        fits = self.dense.dim() <= 4 and all(
+            have in (1, want)
+            for have, want in zip(reversed(self.dense.shape), (S, T), strict=False)
+        )
+        if self.dense.dtype != torch.bool or not fits:
+            raise ShapeError(
+                f"mask: dense is {self.dense.dtype} of shape {tuple(self.dense.shape)}, expected "
+                f"torch.bool that broadcasts to (B, H, {T}, {S}); True = may look."
+            )
+
     def lower(self, T: int, S: int, device: torch.device) -> tuple[Tensor | None, bool]:
         """The cheapest equal form: (bool mask or None, may the kernel use its causal flag)."""
+        self._check(T, S)
         only_causal = (
             self.window is None
             and self.lengths is None

@@ -20,6 +20,17 @@ def padded(rows: list[list[int]]) -> Tensor:
     return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
 
 
+def require_lengths(lengths: Tensor, B: int, T: int) -> None:
+    """A ShapeError where lengths are not those of B rows, each of at most T positions."""
+    if lengths.shape != (B,):
+        raise ShapeError(f"lengths has shape {tuple(lengths.shape)}, expected ({B},): one a row.")
+    if B and (int(lengths.max()) > T or int(lengths.min()) < 0):
+        raise ShapeError(
+            f"lengths from {int(lengths.min())} to {int(lengths.max())} do not fit an input "
+            f"of {T} positions."
+        )
+
+
 def _require_ids(rows: list[list[int]]) -> None:
     """torch would take True for 1, and 1.5 for the type of all."""
     if not set(map(type, chain.from_iterable(rows))) <= {int}:

@@ -1,20 +1,25 @@
-"""How a network knows the order of its tokens. One setting switches between the schemes:
-`add` works on the embeddings (sinusoidal, learned), `turn` on queries and keys (rotary).
+"""How a network knows the order of its tokens. One setting switches between the schemes: `add`
+works on the embeddings (sinusoidal, learned), `turn` on queries and keys (rotary), `bias` on the
+scores (relative, alibi).
 
-B batch   T positions   E model width   D head width
+B batch   H heads   T positions   S positions so far   E model width   D head width
 """
+
+import math
 
 import torch
 from torch import Tensor, nn
 
-from regard.config import TransformerSettings
 from regard.errors import ShapeError
+from regard.shapes import StackSettings
+
+BUCKETS, FARTHEST = 32, 128  # of relative positions, as in T5
 
 
 class Positions(nn.Module):
     """No positions: without help, attention sees a bag of tokens. The other schemes extend this."""
 
-    def __init__(self, s: TransformerSettings) -> None:
+    def __init__(self, s: StackSettings, *, causal: bool = False) -> None:
         super().__init__()
 
     def add(self, x: Tensor, start: int = 0) -> Tensor:
@@ -25,6 +30,10 @@ class Positions(nn.Module):
         """Queries or keys (B, heads, T, D), whose first position is `start`."""
         return x
 
+    def bias(self, T: int, S: int) -> Tensor | None:
+        """(1, H, T, S) to add to the scores of the last T positions against all S."""
+        return None
+
 
 class Sinusoidal(Positions):
     """PE(pos, 2i) = sin(pos / 10000^(2i/E)), PE(pos, 2i+1) = cos(same).
@@ -32,8 +41,8 @@ class Sinusoidal(Positions):
 
     table: Tensor
 
-    def __init__(self, s: TransformerSettings) -> None:
-        super().__init__(s)
+    def __init__(self, s: StackSettings, *, causal: bool = False) -> None:
+        super().__init__(s, causal=causal)
         table = sinusoids(min(s.max_length, 512), s.width)
         self.register_buffer("table", table, persistent=False)
 
@@ -47,8 +56,8 @@ class Sinusoidal(Positions):
 class Learned(Positions):
     """One trained vector for each position; there are `max_length` of them and no more."""
 
-    def __init__(self, s: TransformerSettings) -> None:
-        super().__init__(s)
+    def __init__(self, s: StackSettings, *, causal: bool = False) -> None:
+        super().__init__(s, causal=causal)
         self.table = nn.Parameter(torch.randn(s.max_length, s.width) * 0.02)
 
     def add(self, x: Tensor, start: int = 0) -> Tensor:
@@ -63,19 +72,20 @@ class Learned(Positions):
 
 class Rotary(Positions):
     """Turn each pair of features by an angle that grows with the position, so that a query and a
-    key match by their distance. Su et al. 2021, 3.2; pairs are (i, i + D/2)."""
+    key match by their distance. Su et al. 2021, 3.2; pairs are (i, i + D/2). Stretched, positions
+    lie closer together, so that more of them fit into angles met in training (Chen et al. 2023)."""
 
     cos: Tensor
     sin: Tensor
 
-    def __init__(self, s: TransformerSettings) -> None:
-        super().__init__(s)
-        self.head_width = s.width_of_head
+    def __init__(self, s: StackSettings, *, causal: bool = False) -> None:
+        super().__init__(s, causal=causal)
+        self.head_width, self.base, self.stretch = s.width_of_head, s.rotary_base, s.rotary_stretch
         for name, table in self._tables(min(s.max_length, 512)).items():
             self.register_buffer(name, table, persistent=False)
 
     def _tables(self, length: int) -> dict[str, Tensor]:
-        angles = _angles(length, self.head_width)  # (length, D/2)
+        angles = _angles(length, self.head_width, self.base) / self.stretch  # (length, D/2)
         return {"cos": angles.cos().repeat(1, 2), "sin": angles.sin().repeat(1, 2)}
 
     def turn(self, x: Tensor, start: int = 0) -> Tensor:
@@ -92,6 +102,72 @@ class Both(Sinusoidal, Rotary):
     """Sinusoidal embeddings and rotary queries and keys: where a token is, and how far off."""
 
 
+class Relative(Positions):
+    """A learned number for each head and each bucket of distances, shared by all layers: near
+    distances have a bucket of their own, far ones share. Raffel et al. 2020, 2.1."""
+
+    def __init__(self, s: StackSettings, *, causal: bool = False) -> None:
+        super().__init__(s, causal=causal)
+        self.causal = causal
+        self.table = nn.Embedding(BUCKETS, s.heads)
+
+    def bias(self, T: int, S: int) -> Tensor:
+        away = _distances(T, S, self.table.weight.device)  # (T, S)
+        return self.table(buckets(away, self.causal)).permute(2, 0, 1)[None]
+
+
+def buckets(away: Tensor, causal: bool) -> Tensor:
+    """The bucket of each distance (key minus query). Half of them are for one distance each, the
+    others grow up to FARTHEST; keys that lie ahead have buckets of their own where they are seen.
+
+    >>> buckets(torch.tensor([0, -1, -15, -16, -20, -500]), causal=True).tolist()
+    [0, 1, 15, 16, 17, 31]
+    >>> buckets(torch.tensor([0, -1, 1, 500]), causal=False).tolist()
+    [0, 1, 17, 31]
+    """
+    several = BUCKETS if causal else BUCKETS // 2
+    ahead = torch.zeros_like(away) if causal else (away > 0) * several
+    far = (-away).clamp(min=0) if causal else away.abs()
+    single = several // 2
+    growth = (far.clamp(min=1) / single).log() / math.log(FARTHEST / single)
+    shared = (single + growth * (several - single)).long().clamp(max=several - 1)
+    return ahead + torch.where(far < single, far, shared)
+
+
+class Alibi(Positions):
+    """The farther a key, the lower its score, by a fixed slope that differs from head to head.
+    Press et al. 2022, 3. Where keys lie ahead as well, distance counts both ways."""
+
+    slopes: Tensor
+
+    def __init__(self, s: StackSettings, *, causal: bool = False) -> None:
+        super().__init__(s, causal=causal)
+        self.register_buffer("slopes", slopes(s.heads), persistent=False)
+
+    def bias(self, T: int, S: int) -> Tensor:
+        away = _distances(T, S, self.slopes.device).abs()
+        return (-self.slopes[:, None, None] * away)[None]
+
+
+def slopes(heads: int) -> Tensor:
+    """(heads,) in float64: 2^(-8/n), 2^(-16/n), ... for n = a power of two; the heads beyond it get
+    every second slope of twice as many.
+
+    >>> slopes(4).tolist(), slopes(3).tolist()
+    ([0.25, 0.0625, 0.015625, 0.00390625], [0.0625, 0.00390625, 0.25])
+    """
+    power = 2 ** int(math.log2(heads))
+    whole = [2.0 ** (-8 * (i + 1) / power) for i in range(power)]
+    between = [2.0 ** (-4 * (2 * i + 1) / power) for i in range(heads - power)]
+    return torch.tensor(whole + between, dtype=torch.float64)
+
+
+def _distances(T: int, S: int, device: torch.device) -> Tensor:
+    """(T, S): how far ahead of each of the last T positions each position lies."""
+    places = torch.arange(S, device=device)
+    return places - places[S - T :, None]
+
+
 def sinusoids(length: int, width: int) -> Tensor:
     """(length, width) table, sines and cosines in turn.
 
@@ -102,9 +178,9 @@ def sinusoids(length: int, width: int) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-def _angles(length: int, width: int) -> Tensor:
+def _angles(length: int, width: int, base: float = 10000.0) -> Tensor:
     """(length, width / 2) in float64, so that far positions stay exact when cast down."""
-    rates = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    rates = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     return torch.arange(length, dtype=torch.float64)[:, None] * rates
 
 
@@ -114,4 +190,6 @@ POSITIONS: dict[str, type[Positions]] = {
     "learned": Learned,
     "rotary": Rotary,
     "both": Both,
+    "relative": Relative,
+    "alibi": Alibi,
 }

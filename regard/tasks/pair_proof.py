@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from regard.data.pairs import Pair
-from regard.models.encoder_decoder import Source
+from regard.models.encoder import Source
 from regard.names import FIRST_PIECE
 from regard.tasks.probe import Probe, Side
 from regard.text.tokenizer import Tokenizer

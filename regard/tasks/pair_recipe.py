@@ -9,8 +9,8 @@ from regard.config import (
     Recipe,
     Settings,
     TokenizerSettings,
-    TransformerSettings,
 )
+from regard.shapes import TransformerSettings
 from regard.text.tokenizer import fold
 
 METRIC = Literal["exact_match", "per", "wer", "bleu", "chrf", "rouge1", "rouge2", "rougeL"]

@@ -22,7 +22,8 @@ from regard.errors import DataError, TextError
 from regard.metrics import LOWER_IS_BETTER, METRICS
 from regard.metrics.matches import token_accuracy
 from regard.models.copying import Copying
-from regard.models.encoder_decoder import EncoderDecoder, Source
+from regard.models.encoder import Source
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.nearest import Nearest
 from regard.models.predictor import Predictor
 from regard.names import PAD, START, STOP, Prediction, Scores

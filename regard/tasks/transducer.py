@@ -13,7 +13,7 @@ from regard.data.plan import cut
 from regard.decode.search import decode_several
 from regard.decode.stepper import Decoded
 from regard.errors import TextError
-from regard.models.encoder_decoder import Source
+from regard.models.encoder import Source
 from regard.models.weights import save_weights
 from regard.names import UNKNOWN, Prediction
 from regard.text.tokenizer import Tokenizer, require_utf8

@@ -11,11 +11,11 @@ import regard
 from regard.check.proofs import CHECKS
 from regard.check.subject import Subject
 from regard.cli.main import regard as command
-from regard.config import TransformerSettings
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.nn import attention
 from regard.nn.mask import Mask
 from regard.run import train
+from regard.shapes import TransformerSettings
 from regard.tasks.pair_proof import probe_of_pairs
 from regard.tasks.task import Loss
 from regard.tasks.transduce import Transduce

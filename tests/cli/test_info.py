@@ -12,7 +12,7 @@ import tomli_w
 from click.testing import CliRunner
 
 from regard.cli.closing import show_scores
-from regard.cli.info import info, show
+from regard.cli.info import NETWORKS, info, show
 from regard.errors import RegardError, RunError
 from regard.files import FORMAT, locked
 from regard.train.report import card
@@ -209,3 +209,41 @@ def test_torch_is_not_loaded():
         env={**os.environ, "PYTHONPATH": root},
         stdout=subprocess.DEVNULL,
     )
+
+
+# Published networks
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_published_network_is_told_by_its_name(name):
+    title, published, blank, head, *rows = told(name).splitlines()
+    assert title.startswith(f"{name}: ") and published.startswith("Published: ") and not blank
+    assert head.split() == ["part", "layers", "parameters", "share"]
+    assert rows[-1].startswith("all ") and all("%" in row for row in rows[:-1])
+
+
+def test_the_parameters_of_gpt2_are_listed_by_parts():
+    text = told("gpt2")
+    assert "124,439,808" in text.splitlines()[-1] and "124,439,808" in text.splitlines()[1]
+    assert [line.split()[0] for line in text.splitlines()[4:]] == [
+        *("token", "positions", "layer:", "layer:", "layer:", "last", "all")
+    ]
+    assert "12 x 2,362,368" in text
+
+
+def test_json_of_a_published_network_holds_its_shape_and_its_parts():
+    found = json.loads(told("chollet-spa", "--json"))
+    assert found["preset"] == "chollet-spa" and found["vocabulary"] == 15_000
+    assert found["parameters"] == sum(part["total"] for part in found["parts"])
+    assert found["model"]["width"] == 256 and found["model"]["decoder_layers"] == 1
+    assert json.loads(told("simple-transformer", "--json"))["model"] == {}
+
+
+def test_a_run_in_a_folder_of_that_name_comes_first(tmp_path):
+    make_run(FINISHED).rename(tmp_path / "gpt2")
+    assert told("gpt2") == card(RECIPE, FINISHED)
+
+
+def test_a_name_that_is_neither_is_no_run():
+    with pytest.raises(RunError, match="gtp2: no such run"):
+        told("gtp2")

@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from regard.build import new_training
-from regard.config import TransformerSettings
 from regard.lens.capture import attentions, capture, look
-from regard.models.encoder_decoder import EncoderDecoder, Source
+from regard.models.encoder import Source
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.nn.attention import Attend
+from regard.shapes import TransformerSettings
 
 
 @pytest.fixture

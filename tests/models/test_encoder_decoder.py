@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from regard.config import TransformerSettings
 from regard.errors import ShapeError
-from regard.models.encoder_decoder import EncoderDecoder, Source
+from regard.models.encoder import Source
+from regard.models.encoder_decoder import EncoderDecoder
 from regard.names import PAD
+from regard.shapes import TransformerSettings
 
 V = 13
 SETTINGS = {
@@ -16,6 +17,11 @@ SETTINGS = {
     "rotary, rms, swiglu": dict(positions="rotary", norm="rms", activation="swiglu", bias=False),
     "grouped, wide heads": dict(positions="rotary", heads=4, kv_heads=2, head_width=6),
     "no positions": dict(positions="none", kv_heads=1, activation="gelu"),
+    "relative": dict(positions="relative", embedding_scale=False),
+    "alibi, window": dict(positions="alibi", window=3, heads=3),
+    "stretched, normed embeddings": dict(
+        positions="rotary", rotary_base=100.0, rotary_stretch=2.0, embedding_norm=True
+    ),
 }
 
 

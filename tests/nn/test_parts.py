@@ -2,25 +2,60 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from regard.config import TransformerSettings
 from regard.errors import ShapeError
 from regard.nn.block import Block
 from regard.nn.cache import KeyValues
-from regard.nn.embeddings import TokenEmbedding
+from regard.nn.embeddings import TokenEmbedding, one_hot, require_ids
 from regard.nn.feed_forward import FeedForward
 from regard.nn.mask import Mask
+from regard.shapes import TransformerSettings
 
 
 def test_an_embedding_is_one_hot_times_matrix_scaled_by_the_root_of_its_width():
-    embed = TokenEmbedding(5, 4).double()
+    embed = TokenEmbedding(5, 9).double()
     one_hot = F.one_hot(torch.tensor([[3, 0]]), 5).double()
-    torch.testing.assert_close(embed(torch.tensor([[3, 0]])), one_hot @ embed.table.weight * 2)
+    torch.testing.assert_close(embed(torch.tensor([[3, 0]])), one_hot @ embed.table.weight * 3)
 
 
 @pytest.mark.parametrize("bad", [5, 200_000, -1])
 def test_an_id_outside_the_vocabulary_is_named(bad):
     with pytest.raises(ShapeError, match=rf"token id {bad} is outside the vocabulary of 5 \(ids 0"):
         TokenEmbedding(5, 4)(torch.tensor([[1, bad]]))
+
+
+def test_one_hot_times_a_table_is_a_look_up():
+    torch.manual_seed(0)
+    ids, table = torch.tensor([[3, 0, 3], [1, 4, 2]]), torch.randn(5, 4)
+    found = one_hot(ids, 5)
+    assert found.shape == (2, 3, 5) and found.sum(dim=-1).eq(1).all()
+    assert torch.equal(found.argmax(dim=-1), ids)
+    assert torch.equal(found @ table, F.embedding(ids, table))
+    letters = one_hot(torch.tensor([ord(c) - ord("A") for c in "SUNNY"]), 26)
+    assert letters.nonzero().tolist() == [[0, 18], [1, 20], [2, 13], [3, 13], [4, 24]]
+
+
+def test_an_id_that_a_table_does_not_hold_is_told_with_the_size_and_the_likely_cause():
+    message = (
+        r"token id 200000 is outside the vocabulary of 100,000 \(ids 0 to 99,999\): were the ids "
+        "made by another tokenizer"
+    )
+    for ask in (one_hot, require_ids):
+        with pytest.raises(ShapeError, match=message):
+            ask(torch.tensor([[7, 99_999], [200_000, -1]]), 100_000)
+    with pytest.raises(ShapeError, match="token id -1 is outside"):
+        require_ids(torch.tensor([0, -1], dtype=torch.int32), 5)
+    with pytest.raises(ShapeError, match="whole numbers .* found torch.float32"):
+        one_hot(torch.tensor([1.0]), 5)
+    with pytest.raises(ShapeError, match="whole numbers .* found torch.float32"):
+        TokenEmbedding(5, 4)(torch.tensor([[1.0]]))
+    require_ids(torch.zeros(2, 0, dtype=torch.int64), 5)
+
+
+def test_a_table_without_a_scale_is_looked_up_as_it_is():
+    embed, ids = TokenEmbedding(5, 4, scaled=False), torch.tensor([[3, 0]])
+    assert torch.equal(embed(ids), embed.table.weight[ids])
+    x = torch.randn(2, 3, 4)
+    torch.testing.assert_close(embed.scores(x), x @ embed.table.weight.T)
 
 
 def test_swiglu_gates_one_half_by_the_other():

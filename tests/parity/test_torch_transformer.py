@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from regard.config import TransformerSettings
-from regard.models.encoder_decoder import EncoderDecoder, Source
+from regard.models.encoder import Source
+from regard.models.encoder_decoder import EncoderDecoder
+from regard.shapes import TransformerSettings
 
 B, S, T, E, H, V = 3, 7, 5, 12, 3, 11
 

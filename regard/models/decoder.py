@@ -1,0 +1,91 @@
+"""The Transformer decoder: a token sees those before it, and the next one is predicted. By itself
+it is GPT; with cross-attention it is the half of an encoder-decoder that writes.
+
+B batch   T target positions   S source positions   E model width   V vocabulary
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from regard.models.stack import Stack
+from regard.nn.cache import KeyValues
+from regard.nn.embeddings import TokenEmbedding
+from regard.nn.init import init_weights
+from regard.nn.mask import Mask
+from regard.shapes import DecoderSettings, StackSettings
+
+Seen = tuple[Tensor, Tensor]  # keys and values of a source
+
+
+@dataclass(frozen=True)
+class DecoderState:
+    """Between two steps of decoding: what the source said and what was written so far."""
+
+    seen: Sequence[Seen | None]  # each layer's keys and values of the source
+    seen_mask: Mask | None
+    past: list[KeyValues]  # each layer's keys and values of the target
+
+    def select(self, rows: Tensor) -> "DecoderState":
+        """The same for other rows of the batch: some dropped, some repeated."""
+        mask = self.seen_mask
+        if mask is not None and mask.lengths is not None:
+            mask = replace(mask, lengths=mask.lengths[rows])
+        seen = [None if one is None else (one[0][rows], one[1][rows]) for one in self.seen]
+        return DecoderState(seen, mask, [past.select(rows) for past in self.past])
+
+
+class Decoder(Stack):
+    def __init__(
+        self, s: StackSettings, embed: TokenEmbedding, layers: int, *, cross: bool = False
+    ) -> None:
+        super().__init__(s, embed, layers, causal=True, cross=cross)
+
+    @classmethod
+    def of(cls, s: DecoderSettings, vocabulary: int) -> "Decoder":
+        """A decoder by itself; what goes in and what comes out share one table."""
+        decoder = cls(s, TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale), s.layers)
+        decoder.apply(init_weights)
+        return decoder
+
+    def read(self, memory: Tensor, mask: Mask | None) -> DecoderState:
+        """Begin to write about a source (B, S, E)."""
+        seen = [block.cross.keys_values(memory) for block in self.blocks if block.cross]
+        return DecoderState(seen, mask, self._memories())
+
+    def start(self) -> DecoderState:
+        """Begin to write about nothing in particular."""
+        return DecoderState([None] * len(self.blocks), None, self._memories())
+
+    def _memories(self) -> list[KeyValues]:
+        return [KeyValues() for _ in self.blocks]
+
+    def forward(
+        self, ids: Tensor, state: DecoderState | None = None, *, remember: bool = False
+    ) -> Tensor:
+        """Target ids (B, T) -> logits (B, T, V). With `remember`, ids holds only the positions
+        after those already in `state`, and they are added to it."""
+        state = state or self.start()
+        start = state.past[0].length if remember else 0
+        x = self.begin(ids, start)
+        mask, bias = Mask(causal=True, window=self.window), self.bias(x, start)
+        for block, seen, past in zip(self.blocks, state.seen, state.past, strict=True):
+            x = block(
+                x,
+                mask,
+                self.positions.turn,
+                bias=bias,
+                past=past if remember else None,
+                seen=seen,
+                seen_mask=state.seen_mask,
+            )
+        return self.embed.scores(self.norm(x))
+
+    def step(self, state: DecoderState, tokens: Tensor) -> tuple[Tensor, DecoderState]:
+        """The newest token of each row (B,) -> log-probabilities (B, V) of the next."""
+        ids = tokens.to(self.embed.table.weight.device)[:, None]
+        return self(ids, state, remember=True)[:, -1].log_softmax(dim=-1), state
+
+    def reorder(self, state: DecoderState, rows: Tensor) -> DecoderState:
+        return state.select(rows)

@@ -1,0 +1,60 @@
+"""Recurrent networks over token ids, in the shapes a sequence can take: many to one (classify),
+many to many (tag, or predict the next token), one to many (write).
+
+B batch   T positions   V vocabulary   O outputs
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.nn.embeddings import TokenEmbedding
+from regard.nn.init import init_weights
+from regard.nn.recurrent import Recurrent
+from regard.shapes import RecurrentSettings
+
+
+class RecurrentNetwork(nn.Module):
+    """ids -> scores: embed, read, judge.
+
+    outputs   how many scores a judgement has; the vocabulary for a language model
+    each      True: a judgement at every token; False: one for the whole text, from the last state
+    """
+
+    def __init__(
+        self,
+        s: RecurrentSettings,
+        vocabulary: int,
+        outputs: int | None = None,
+        *,
+        each: bool = True,
+    ) -> None:
+        super().__init__()
+        self.each = each
+        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
+        self.reader = Recurrent(s, s.width)
+        self.judge = nn.Linear(s.width_of_output, outputs or vocabulary)
+        self.embed.apply(init_weights)
+        self.judge.apply(init_weights)  # the cells begin as torch has them
+
+    def forward(self, ids: Tensor, lengths: Tensor | None = None, state: Any = None) -> Tensor:
+        """(B, T) -> (B, T, O), or (B, O) where one judgement is made"""
+        outputs, last = self.reader(self.embed(ids), lengths, state)
+        return self.judge(outputs if self.each else self.reader.last(last))
+
+    # Writing: what comes out is fed back. The three methods that decode/ asks for.
+
+    def start(self) -> Any:
+        """Nothing was read yet."""
+        return None
+
+    def step(self, state: Any, tokens: Tensor) -> tuple[Tensor, Any]:
+        """The newest token of each row (B,) -> log-probabilities (B, V) of the next."""
+        outputs, state = self.reader(self.embed(tokens[:, None]), None, state)
+        return self.judge(outputs[:, -1]).log_softmax(dim=-1), state
+
+    def reorder(self, state: Any, rows: Tensor) -> Any:
+        if isinstance(state, tuple):
+            return tuple(self.reorder(one, rows) for one in state)
+        return None if state is None else torch.index_select(state, 1, rows)

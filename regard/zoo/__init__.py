@@ -1,0 +1,1 @@
+"""Facts about published networks: sizes and switches, over the few networks in models/."""

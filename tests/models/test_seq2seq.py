@@ -1,0 +1,127 @@
+"""Recurrent sequence to sequence: Sutskever, Bahdanau, Luong (COURSE sections 2 and 3)."""
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+import regard
+from regard.errors import ShapeError
+from regard.models.encoder import Source
+from regard.models.seq2seq import Seq2Seq, reversed_rows
+from regard.shapes import Seq2SeqSettings
+
+V = 11
+KINDS = {
+    "sutskever": {"attention": "none", "cell": "lstm", "layers": 2, "reverse_source": True},
+    "bahdanau": {"attention": "additive", "bidirectional": True},
+    "bahdanau, lstm with projection": {"cell": "lstm", "projection": 5, "bidirectional": True},
+    "luong dot": {"attention": "dot", "cell": "rnn"},
+    "luong scaled, side by side": {"attention": "scaled", "input_feeding": False},
+    "luong general": {"attention": "general", "bidirectional": True, "layers": 2},
+    "luong concat": {"attention": "concat", "cell": "lstm", "input_feeding": False},
+    "local-m": {"attention": "general", "scope": "local-m", "reach": 2},
+    "local-p": {"attention": "dot", "scope": "local-p", "reach": 2, "reverse_source": True},
+    "local-p, additive": {"attention": "additive", "scope": "local-p", "reach": 2},
+}
+SOURCE = [[4, 5, 6, 7, 8], [9, 10, 4], [5]]
+TARGET = torch.tensor([[1, 4, 5, 6, 7, 8, 9], [1, 9, 8, 7, 6, 5, 4], [1, 5, 5, 4, 4, 6, 6]])
+
+
+@pytest.fixture(params=KINDS)
+def network(request):
+    torch.manual_seed(0)
+    settings = Seq2SeqSettings(**{"width": 8, **KINDS[request.param]})
+    return Seq2Seq(settings, V, V).double().eval()
+
+
+def source(rows=SOURCE):
+    return Source.of(rows)
+
+
+@torch.no_grad()
+def test_a_step_at_a_time_equals_teacher_forcing(network):
+    whole = network(source(), TARGET).log_softmax(dim=-1)
+    state = network.start(source())
+    for t in range(TARGET.size(1)):
+        scores, state = network.step(state, TARGET[:, t])
+        torch.testing.assert_close(scores, whole[:, t], rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_a_row_alone_gets_what_it_gets_in_a_batch(network):
+    together = network(source(), TARGET)
+    for row, ids in enumerate(SOURCE):
+        alone = network(source([ids]), TARGET[row : row + 1])
+        torch.testing.assert_close(together[row], alone[0], rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_later_target_tokens_change_nothing_before_them(network):
+    other = TARGET.clone()
+    other[:, 4:] = 10
+    before, after = network(source(), TARGET), network(source(), other)
+    assert torch.equal(before[:, :4], after[:, :4])
+
+
+@torch.no_grad()
+def test_rows_can_be_dropped_and_repeated_on_the_way(network):
+    rows = torch.tensor([2, 0, 0])
+    state = network.start(source())
+    _, state = network.step(state, TARGET[:, 0])
+    mixed, _ = network.step(network.reorder(state, rows), TARGET[rows, 1])
+    plain, _ = network.step(state, TARGET[:, 1])
+    torch.testing.assert_close(mixed, plain[rows], rtol=0, atol=1e-12)
+
+
+def test_gradients_reach_every_parameter(network):
+    network(source(), TARGET).square().sum().backward()
+    silent = [n for n, p in network.named_parameters() if p.grad is None or not p.grad.any()]
+    assert not silent
+
+
+def test_only_the_last_state_crosses_over_where_there_is_no_attention():
+    network = Seq2Seq(Seq2SeqSettings(width=8, attention="none"), V, V).double().eval()
+    state = network.start(source([[4, 5, 6]]))
+    torch.testing.assert_close(state.hidden[-1], state.memory[:, -1])
+    assert network.align is None and network.decide is None
+
+
+def test_rows_are_turned_around_up_to_their_own_length():
+    x, lengths = torch.arange(24).view(2, 4, 3), torch.tensor([4, 2])
+    turned = reversed_rows(x, lengths)
+    assert turned[0].equal(x[0].flip(0))
+    assert turned[1].equal(torch.stack([x[1, 1], x[1, 0], x[1, 2], x[1, 3]]))
+    assert reversed_rows(turned, lengths).equal(x)
+
+
+def test_a_source_that_is_too_long_is_refused():
+    network = Seq2Seq(Seq2SeqSettings(width=8, max_length=4), V, V)
+    with pytest.raises(ShapeError, match="5 tokens is longer than this model's max_length of 4"):
+        network.start(source([[4] * 5]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"attention": "none", "scope": "local-m"}, 'scope = "local-m" needs an attention'),
+        ({"attention": "dot", "bidirectional": True}, "found 16 and 8: try general or additive"),
+        ({"cell": "gru", "projection": 4}, 'projection goes with cell = "lstm" only, found "gru"'),
+        ({"cell": "lstm", "projection": 8}, r"projection \(8\) must be smaller than width \(8\)"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(wrong, said):
+    with pytest.raises(ValidationError, match=said):
+        Seq2SeqSettings(**{"width": 8, **wrong})
+
+
+@pytest.mark.parametrize("kind", ["sutskever", "bahdanau", "luong dot", "local-p"])
+def test_an_honest_network_passes_the_check(kind):
+    torch.set_num_threads(1)
+    network = Seq2Seq(Seq2SeqSettings(**{"width": 8, **KINDS[kind]}), V, V)
+
+    def call(network, ids, mask, target, target_mask):
+        order = (~mask).int().argsort(dim=1, stable=True)  # padding behind, wherever it stood
+        return network(Source(ids.gather(1, order), mask.sum(dim=1)), target)
+
+    report = regard.check(network, vocabulary=V, kind="encoder-decoder", call=call, cases=5)
+    assert report.passed, str(report)
