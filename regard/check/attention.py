@@ -102,10 +102,14 @@ def _fused(
 def running(network: nn.Module) -> Iterator[list[str]]:
     """The paths of the modules that are running now, innermost last."""
     places: list[str] = []
+
+    def left(*_: object) -> None:  # what a hook returns would replace the output
+        places.pop()
+
     hooks: list[Any] = []
     for path, module in network.named_modules():
         enter = module.register_forward_pre_hook(lambda *_, path=path: places.append(path))
-        leave = module.register_forward_hook(lambda *_: places.pop() and None, always_call=True)
+        leave = module.register_forward_hook(left, always_call=True)
         hooks += [enter, leave]
     try:
         yield places
@@ -175,12 +179,14 @@ def _judge(subject: Subject, one: Looked, batch: Batch) -> tuple[float, str]:
 
 def _allowed(subject: Subject, batch: Batch, T: int, S: int) -> Tensor:
     """Which keys (T, S) may be seen. Sides are told by their lengths; where two happen to be
-    equally long, only what holds for both is asked."""
+    equally long, only what holds for both is asked. What padding itself looks at is free: with a
+    window there may be nothing real within its reach."""
     sides = zip(subject.probe.sides, batch.sides, strict=True)
     alike = [(side, mask) for side, (ids, mask) in sides if ids.size(1) == S]
     allowed = torch.ones(T, S, dtype=torch.bool)
     if alike and all(side.causal for side, _ in alike) and T == S:
         allowed = allowed.tril()
     if len(alike) == 1 and not alike[0][0].causal:
-        allowed = allowed & alike[0][1][0]
+        real = alike[0][1][0]  # (S,)
+        allowed = allowed & (real | ~real[:, None] if T == S else real)
     return allowed

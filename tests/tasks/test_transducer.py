@@ -10,7 +10,7 @@ import regard.tasks.transducer
 from regard.config import DecodeSettings
 from regard.decode.search import decode_several
 from regard.errors import TextError
-from regard.models.encoder_decoder import Source
+from regard.models.encoder import Source
 from regard.models.weights import read_weights
 from regard.names import FIRST_PIECE, PAD, STOP, Prediction
 from regard.tasks.transducer import Transducer, device_of
