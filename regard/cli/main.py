@@ -26,6 +26,7 @@ COMMANDS = {
     "info": "show the card of a run",
     "runs": "list runs with their scores",
     "init": "write a recipe with every setting explained",
+    "course": "run a chapter of the course",
     "data": "check a data file, or measure it",
     "tokenizer": "show how text is cut into pieces",
     "doctor": "look at this machine, for bug reports",

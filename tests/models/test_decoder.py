@@ -89,6 +89,14 @@ def test_every_position_within_reach_matters(decoder):
         assert same == (T - 1 - t > reach)
 
 
+def test_weights_begin_as_the_table_in_init_says():
+    torch.manual_seed(0)
+    decoder = Decoder.of(DecoderSettings(width=64, heads=2), 500)
+    assert abs(float(decoder.embed.table.weight.detach().std()) * 8 - 1) < 0.02  # 1 / sqrt(64)
+    feed = decoder.blocks[0].feed.up
+    assert feed.bias.eq(0).all() and feed.weight.abs().max() <= (6 / (64 + 256)) ** 0.5
+
+
 def test_gradients_reach_every_parameter(decoder):
     decoder(random_ids(B, T)).square().sum().backward()
     for name, parameter in decoder.named_parameters():

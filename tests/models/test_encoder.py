@@ -107,6 +107,14 @@ def test_segments_have_vectors_of_their_own_and_the_first_by_default():
     torch.testing.assert_close(encoder(Source(ids, None, parts)), none, rtol=0, atol=1e-12)
 
 
+def test_weights_begin_as_the_table_in_init_says():
+    torch.manual_seed(0)
+    encoder = Encoder.of(EncoderSettings(width=64, heads=2), 500)
+    assert abs(float(encoder.embed.table.weight.detach().std()) * 8 - 1) < 0.02  # 1 / sqrt(64)
+    feed = encoder.blocks[0].feed.up
+    assert feed.bias.eq(0).all() and feed.weight.abs().max() <= (6 / (64 + 256)) ** 0.5
+
+
 def test_gradients_reach_every_parameter(encoder):
     ids = random_ids(B, T)
     parts = torch.arange(T).expand(B, T) % 3 if encoder.segments else None

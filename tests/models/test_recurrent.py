@@ -129,6 +129,18 @@ def test_what_comes_out_is_fed_back_in_writing():
     assert 0 < len(written) <= 6 and all(0 <= token < V for token in written)
 
 
+def test_unless_told_every_token_gets_a_score_for_each_of_the_vocabulary():
+    network = RecurrentNetwork(RecurrentSettings(width=W), V)
+    assert network(random_ids(B, T)).shape == (B, T, V)
+
+
+def test_the_table_and_the_judgement_begin_as_everywhere_else():
+    torch.manual_seed(0)
+    network = RecurrentNetwork(RecurrentSettings(width=64), 500)
+    assert abs(float(network.embed.table.weight.detach().std()) * 8 - 1) < 0.02  # 1 / sqrt(64)
+    assert network.judge.bias.eq(0).all()
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_gradients_reach_every_parameter(name):
     network = made(name, bidirectional=True)

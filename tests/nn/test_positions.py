@@ -24,6 +24,15 @@ def test_sinusoids_have_the_published_values():
     assert first[:4] == [0.8415, 0.5403, 0.8219, 0.5697] and first[-2:] == [0.0001, 1.0]
 
 
+def test_sinusoids_are_the_sines_and_cosines_of_the_paper():
+    table = sinusoids(300, 10).tolist()
+    for position in (0, 1, 7, 299):
+        for i in range(5):
+            angle = position / 10_000 ** (2 * i / 10)
+            assert table[position][2 * i] == pytest.approx(math.sin(angle), abs=1e-12)
+            assert table[position][2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-12)
+
+
 def test_sinusoids_are_extended_when_a_longer_input_comes():
     short = scheme("sinusoidal", max_length=4)
     x = torch.zeros(1, 700, 8, dtype=torch.float64)
@@ -33,7 +42,8 @@ def test_sinusoids_are_extended_when_a_longer_input_comes():
 
 def test_learned_positions_end_at_max_length():
     learned = scheme("learned", max_length=4)
-    assert learned.add(torch.zeros(1, 2, 8), start=2).shape == (1, 2, 8)
+    x = torch.randn(3, 2, 8)
+    assert torch.equal(learned.add(x, start=2), x + learned.table[2:])
     with pytest.raises(ShapeError, match="position 4 asked for, but learned positions end at 3"):
         learned.add(torch.zeros(1, 3, 8), start=2)
 
@@ -181,9 +191,15 @@ def test_the_bias_of_the_newest_positions_is_the_end_of_the_whole(name, causal):
         assert torch.equal(positions.bias(T, 20), whole[:, :, 20 - T :])
 
 
-def test_slopes_are_no_weights_and_buckets_are():
-    assert not scheme("alibi").state_dict() and not [*scheme("alibi").parameters()]
-    assert [p.shape for p in scheme("relative").parameters()] == [(BUCKETS, 2)]
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [("learned", [(6, 8)]), ("relative", [(BUCKETS, 2)])]
+    + [(name, []) for name in ("none", "sinusoidal", "rotary", "both", "alibi")],
+)
+def test_only_what_is_learned_is_saved(name, shapes):
+    positions = scheme(name, max_length=6)
+    assert [p.shape for p in positions.parameters()] == shapes
+    assert [tensor.shape for tensor in positions.state_dict().values()] == shapes
 
 
 def test_no_positions_change_nothing():

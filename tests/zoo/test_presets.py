@@ -99,10 +99,28 @@ def test_the_parts_of_gpt2_are_those_that_one_counts_by_hand():
     ]
 
 
+def test_the_parts_of_bert_have_names_of_their_own():
+    names = [part.name for part in parts_of(network_of_preset("bert-base", device="meta"))]
+    assert sorted(names) == [
+        "layer: feed-forward",
+        "layer: norm",
+        "layer: self-attention",
+        "norm of the embeddings",
+        "positions",
+        "segments",
+        "token table",
+    ]
+
+
 def test_a_shared_table_counts_once_and_both_sides_are_named():
     names = [part.name for part in parts_of(network_of_preset("vaswani-base", device="meta"))]
     assert "encoder token table" in names and "decoder token table" not in names
-    assert "decoder layer: cross-attention" in names
+    assert [name for name in names if name.startswith("decoder")] == [
+        "decoder layer: self-attention",
+        "decoder layer: norm",
+        "decoder layer: cross-attention",
+        "decoder layer: feed-forward",
+    ]
     own = [part.name for part in parts_of(network_of_preset("chollet-spa", device="meta"))]
     assert "encoder token table" in own and "decoder token table" in own
 
