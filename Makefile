@@ -13,6 +13,10 @@ COVERED := tests/test_files.py tests/data/test_plan.py tests/models/test_weights
 	tests/tasks/test_transducer.py tests/text tests/train/test_checkpoints.py \
 	tests/train/test_checkpoints_whole.py tests/train/test_state.py
 
+# Tests of pure computation, with one thread each: they run beside the others, on the second core.
+BESIDE := tests/course tests/models tests/nn tests/parity tests/zoo
+LOG := .venv/beside.log
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak mutants format clean
 
@@ -28,7 +32,10 @@ test: .venv/test.stamp ## Lint, check types and run every test
 	.venv/bin/mypy regard
 	.venv/bin/coverage run -m pytest $(COVERED)
 	.venv/bin/coverage report
-	.venv/bin/pytest $(COVERED:%=--ignore=%)
+	@.venv/bin/pytest $(BESIDE) $(COVERED:%=--ignore=%) > $(LOG) 2>&1 & beside=$$!; \
+		echo ".venv/bin/pytest, with $(BESIDE) in a second process"; \
+		.venv/bin/pytest $(COVERED:%=--ignore=%) $(BESIDE:%=--ignore=%); main=$$?; \
+		wait $$beside; other=$$?; cat $(LOG); exit $$((main + other))
 
 soak: .venv/test.stamp ## Make every fault of docs/promises.md happen, many times (an hour)
 	.venv/bin/python -m soak
