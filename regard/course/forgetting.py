@@ -212,7 +212,6 @@ def _numbers(gradients: Curves, seconds: Curves, copied: Curves, far: Curves) ->
         Number.at_most("gradient 20 steps back, RNN", gradients["RNN"][19], 0.01),
         Number.at_least(f"the same, weights x {EXPLODING}", exploded, 10),
         Number.at_least("the same, Transformer", gradients["Transformer"][19], 0.5),
-        Number.equal("steps one after the other for 512 words, LSTM", 512, 512),
         Number.measured("time of 512 words / of 32, LSTM", slower[0]),
         Number.measured("time of 512 words / of 32, Transformer", slower[1]),
         Number.at_least("2 letters copied through one vector, % right", copied["none"][0], 80),

@@ -65,8 +65,8 @@ def lesson(seed: int = 0) -> Lesson:
         Number.at_least("GRU: words reversed right, %", right["gru"], 85),
         Number.at_least("LSTM: words reversed right, %", right["lstm"], 85),
         Number.equal("the LSTM's outputs for five letters, STOP included", len(steps), 6),
-        Number.equal("numbers that cross over, GRU", WIDTH, state_size(new_network("gru"))),
-        Number.equal("numbers that cross over, LSTM", 2 * WIDTH, state_size(new_network("lstm"))),
+        Number.equal("numbers that cross over, GRU", state_size(new_network("gru")), WIDTH),
+        Number.equal("numbers that cross over, LSTM", state_size(new_network("lstm")), 2 * WIDTH),
     ]
     table = Table(
         f"Writing the reverse of {spelled(word)}, one token at a time",

@@ -43,7 +43,7 @@ class RecurrentNetwork(nn.Module):
         outputs, last = self.reader(self.embed(ids), lengths, state)
         return self.judge(outputs if self.each else self.reader.last(last))
 
-    # Writing: what comes out is fed back. The three methods that decode/ asks for.
+    # Writing: what comes out is fed back.
 
     def start(self) -> Any:
         """Nothing was read yet."""
