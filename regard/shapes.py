@@ -35,8 +35,8 @@ class StackSettings(Settings):
         "sinusoidal"
     )
     """sinusoidal and learned are added to the tokens; rotary turns queries and keys; relative (T5)
-    and alibi add to the scores by distance; both: sinusoidal and rotary, so that cross-attention,
-    which rotary leaves alone, has some."""
+    and alibi add to the scores by distance (an encoder with alibi can not tell left from right);
+    both: sinusoidal and rotary, so that cross-attention, which rotary leaves alone, has some."""
     rotary_base: float = Field(default=10000.0, gt=1)
     """How slowly the slowest pair of features turns (rotary positions only)."""
     rotary_stretch: float = Field(default=1.0, ge=1)

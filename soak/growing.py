@@ -3,7 +3,8 @@
     python soak/growing.py KIND          a JSON line for each text and each kind of work
 
 A text twice as long may take twice as long, and a little more; where time grows with the square,
-it takes four times as long.
+it takes four times as long, whatever its size. What no longer fits into a cache makes a step as
+well, but at one size only: where the first doubling looks wrong, two larger ones are tried.
 """
 
 import gc
@@ -18,6 +19,7 @@ from regard.text import Tokenizer, fit_tokenizer
 
 MEGABYTE = 1_000_000
 ALLOWED = 2.5  # times as long for a text twice as long
+DOUBLED = (MEGABYTE // 2, MEGABYTE, 2 * MEGABYTE)
 TRIES = 3  # the best of them counts: other programs make it slower, nothing makes it faster
 MOST = 12  # tries where the times look wrong
 ENOUGH = 0.1  # seconds: shorter work is done several times over
@@ -61,10 +63,19 @@ def work_of(work: str, kind: str, text: str) -> Callable[[], object]:
     return lambda: tokenizer.decode(ids) if work == "decode" else tokenizer.encode(text)
 
 
-def growth(work: str, kind: str, name: str) -> tuple[float, float]:
-    """Seconds of the processor for half a megabyte and for one."""
-    texts = [text_of(name, size) for size in (MEGABYTE // 2, MEGABYTE)]
-    half, full = (work_of(work, kind, text) for text in texts)
+def growth(work: str, kind: str, name: str) -> list[float]:
+    """How many times as long a megabyte takes as half of it; where that looks wrong, also two of
+    one, and four of two."""
+    ratios: list[float] = []
+    while len(ratios) < len(DOUBLED) and all(ratio > ALLOWED for ratio in ratios):
+        half, full = seconds_of(work, kind, name, DOUBLED[len(ratios)])
+        ratios.append(full / half)
+    return ratios
+
+
+def seconds_of(work: str, kind: str, name: str, size: int) -> tuple[float, float]:
+    """Seconds of the processor for a text of this size and for one of twice the size."""
+    half, full = (work_of(work, kind, text_of(name, bytes_)) for bytes_ in (size, 2 * size))
     times = 1 + int(ENOUGH / _seconds(half, 1))
     best = 1e9, 1e9
     for tries in range(MOST):
@@ -86,8 +97,7 @@ def measured(kind: str) -> Iterator[dict[str, object]]:
     gc.disable()  # its own time depends on all that lives in the process
     for work in WORKS:
         for name in NAMES:
-            half, full = growth(work, kind, name)
-            yield {"kind": kind, "work": work, "text": name, "half": half, "full": full}
+            yield {"kind": kind, "work": work, "text": name, "ratios": growth(work, kind, name)}
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from matplotlib.ticker import LogLocator, NullFormatter
 from torch import Tensor, nn
 
 from regard.course.draw import label, lines, panels
@@ -239,9 +240,10 @@ def _says(gradients: Curves, seconds: Curves, copied: Curves, far: Curves) -> li
         f"({far['transformer'][-1]:.0f} %), and after the same training by the plain RNN in "
         f"{far['rnn'][-1]:.0f} %, the GRU in {far['gru'][-1]:.0f} % and the LSTM in "
         f"{far['lstm'][-1]:.0f} % of cases; guessing gives {100 / FACTS:.1f} %.",
-        "Times depend on the machine. On one core with texts this short the LSTM's many small "
-        "steps cost about as much as they are many; the Transformer computes all words side by "
-        "side, and its share that grows with the square comes later (see the chapter cost).",
+        "Times depend on the machine. Here they are of one core, where nothing runs side by side, "
+        "and the Transformer has no advantage: its share that grows with the square shows (see the "
+        "chapter cost). But the LSTM must take 512 steps one after the other on any machine, while "
+        "a GPU computes all words of the Transformer at once.",
     ]
 
 
@@ -255,13 +257,17 @@ def _draw_gradients(gradients: Curves, seconds: Curves) -> Drawing:
     )
     lines(right, TIMED, seconds)
     right.set_xscale("log", base=2)
+    right.set_xticks(TIMED, [str(words) for words in TIMED])
     right.set_yscale("log")
-    label(right, "Time to read a text", "words", "milliseconds")
+    right.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter(NullFormatter())
+    label(right, "Time to read a text", "words (log scale)", "milliseconds (log scale)")
     return Drawing(
         figure,
         "Left: the gradient of the last output with respect to earlier inputs, in new networks. It "
         "vanishes in the RNN, explodes with larger weights, and is the same for all distances "
-        "under attention. Right: time against length, both axes logarithmic.",
+        "under attention. Right: time against length, on one core.",
     )
 
 

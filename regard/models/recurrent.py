@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.errors import ShapeError
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.recurrent import Recurrent
@@ -51,6 +52,11 @@ class RecurrentNetwork(nn.Module):
 
     def step(self, state: Any, tokens: Tensor) -> tuple[Tensor, Any]:
         """The newest token of each row (B,) -> log-probabilities (B, V) of the next."""
+        if self.reader.settings.bidirectional:
+            raise ShapeError(
+                "a network that reads from both ends can not write: it would have to begin at an "
+                "end that is not there yet. Build it with bidirectional = false."
+            )
         outputs, state = self.reader(self.embed(tokens[:, None]), None, state)
         return self.judge(outputs[:, -1]).log_softmax(dim=-1), state
 

@@ -52,7 +52,7 @@ def estimate_memory(
     try:
         held = _held() + trial.kept
         validating, judging = _validating(training, trial)
-        with torch.no_grad(), _stopping_at(training.network, _longest(training, splits.test)):
+        with torch.no_grad(), stopping_at(training.network, _wanted(training, splits.test)):
             drawing = _extra(draw)
         scoring = _scoring(training, splits, trial, max(judging, drawing))
         return Estimate(trial.memory, held + validating, held + scoring)
@@ -99,8 +99,8 @@ def _scoring(training: Training, splits: Splits[Any], trial: Trial, others: int)
 
 
 def _decoding(training: Training, predictor: Any, part: Sequence[Any], found: list[int]) -> int:
-    """Bytes for a batch of so many rows, each with an output as long as the longest that is
-    wanted: a network that has learned something stops there."""
+    """Bytes for a batch of so many rows, with outputs as long as those that are wanted: a network
+    that has learned something stops there."""
     if not found:
         return 0  # this task does not decode
     inputs = training.task.inputs(part)
@@ -110,7 +110,7 @@ def _decoding(training: Training, predictor: Any, part: Sequence[Any], found: li
         _evenly(batch, -(-len(batch) // (2 * SHARE))),
         _evenly(batch, -(-len(batch) // SHARE)),
     )
-    with _stopping_at(training.network, _longest(training, part)):
+    with stopping_at(training.network, _wanted(training, part)):
         predictor.predict(few[:1])  # what is made once, at the first use
         least, most = (_extra(partial(predictor.predict, some)) for some in (few, more))
     return _line(len(batch), (len(few), least), (len(more), most))
@@ -181,35 +181,48 @@ def _until_decoding(network: nn.Module, found: list[int]) -> Iterator[None]:
             hook.remove()
 
 
-def _longest(training: Training, part: Sequence[Any]) -> int:
-    """Tokens in the longest output that is wanted."""
+def _wanted(training: Training, part: Sequence[Any]) -> Tensor:
+    """Tokens in each output that is wanted (N,), the shortest first."""
     prepared = [ids for ids in training.task.prepare(part) if ids is not None]
-    return max((training.task.lengths(ids)[-1] for ids in prepared), default=1)
+    return torch.tensor(sorted(training.task.lengths(ids)[-1] for ids in prepared) or [1])
 
 
 @contextmanager
-def _stopping_at(network: Any, longest: int) -> Iterator[None]:
-    """Inside the `with` the network writes STOP as the token of this number, and not before."""
+def stopping_at(network: Any, lengths: Tensor) -> Iterator[None]:
+    """Inside the `with` the network writes outputs that are as long as those wanted: of a batch
+    some rows stop early and some late, as many as in `lengths` (N,), and the last the latest."""
     if not hasattr(network, "step"):  # it writes nothing at all
         yield
         return
-    start, step, written = network.start, network.step, [0]
+    start, step, reorder = network.start, network.step, network.reorder
+    written, wanted = 0, torch.empty(0)
 
     def begin(*given: Any) -> Any:
-        written[0] = 0
+        nonlocal written
+        written = 0
         return start(*given)
 
     def go_on(state: Any, tokens: Tensor) -> tuple[Tensor, Any]:
+        nonlocal written, wanted
+        if not written:  # the first step has a row for each output
+            places = torch.arange(1, len(tokens) + 1) * len(lengths) // len(tokens)
+            wanted = lengths[(places - 1).clamp(min=0)]
+        written += 1
         log_probs, state = step(state, tokens)
-        written[0] += 1
-        log_probs[:, STOP] = -torch.inf if written[0] < longest else 0.0
+        stops = torch.where(wanted <= written, 0.0, -torch.inf)
+        log_probs[:, STOP] = stops.to(log_probs)
         return log_probs, state
 
-    network.start, network.step = begin, go_on
+    def choose(state: Any, rows: Tensor) -> Any:
+        nonlocal wanted
+        wanted = wanted[rows] if written else wanted
+        return reorder(state, rows)
+
+    network.start, network.step, network.reorder = begin, go_on, choose
     try:
         yield
     finally:
-        del network.start, network.step
+        del network.start, network.step, network.reorder
 
 
 def _line(place: int, first: tuple[int, int], second: tuple[int, int]) -> int:

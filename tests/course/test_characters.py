@@ -1,4 +1,4 @@
-"""COURSE.md, section 2, character language model: N + 1 from N, temperature, teacher forcing."""
+"""The course, section 2, character language model: N + 1 from N, temperature, teacher forcing."""
 
 import math
 from collections import Counter

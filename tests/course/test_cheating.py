@@ -1,5 +1,5 @@
-"""COURSE.md, section 3, masks: the "cheating" experiment. Trained without the mask, the loss is low
-and the model useless, and regard.check says so."""
+"""The course, section 3, masks: the "cheating" experiment. Trained without the mask, the loss is
+low and the model useless, and regard.check says so."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""COURSE.md, section 1, fixed vs contextual: "date" has one embedding but three vectors."""
+"""The course, section 1, fixed vs contextual: "date" has one embedding but three vectors."""
 
 from random import Random
 

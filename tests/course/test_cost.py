@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, cost: time and memory against sequence length, measured; quadratic in the
+"""The course, section 3, cost: time and memory against sequence length, measured; quadratic in the
 number of words."""
 
 import pytest

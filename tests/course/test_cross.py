@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, cross-attention: any source length with any target length; English rows
+"""The course, section 3, cross-attention: any source length with any target length; English rows
 over French columns."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""COURSE.md, section 1, one-hot vs dense embeddings."""
+"""The course, section 1, one-hot vs dense embeddings."""
 
 import string
 

@@ -1,4 +1,4 @@
-"""COURSE.md, section 2, what goes wrong: vanishing and exploding gradients, no parallelism over
+"""The course, section 2, what goes wrong: vanishing and exploding gradients, no parallelism over
 time, one vector for a whole sequence, long dependencies."""
 
 import pytest

@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, soft and hard attention on images (Show, Attend and Tell)."""
+"""The course, section 3, soft and hard attention on images (Show, Attend and Tell)."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, multi-head: h = 8, d = 512, d_k = d_v = 64; concatenate, W_O; heads learn
+"""The course, section 3, multi-head: h = 8, d = 512, d_k = d_v = 64; concatenate, W_O; heads learn
 different things."""
 
 import numpy as np

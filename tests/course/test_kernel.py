@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, Nadaraya-Watson, with the errata: the table holds for 15, not for 5."""
+"""The course, section 3, Nadaraya-Watson, with the errata: the table holds for 15, not for 5."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, masks: the causal matrix of 0 and -inf, why -inf and not 0, padding."""
+"""The course, section 3, masks: the causal matrix of 0 and -inf, why -inf and not 0, padding."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""COURSE.md, section 4, layer norm vs batch norm: the three-item worked picture."""
+"""The course, section 4, layer norm vs batch norm: the three-item worked picture."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""COURSE.md, section 4, the word order / context table: measured, not asserted."""
+"""The course, section 4, the word order / context table: measured, not asserted."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, permutation: without positions the output permutes with the input, within
+"""The course, section 3, permutation: without positions the output permutes with the input, within
 1e-12 in float64; with positions it does not. Errata: only a pooled output is invariant."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""COURSE.md, section 1, sinusoidal positions, and learned, rotary, relative or none."""
+"""The course, section 1, sinusoidal positions, and learned, rotary, relative or none."""
 
 import math
 

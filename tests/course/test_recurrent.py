@@ -1,4 +1,4 @@
-"""COURSE.md, section 2, RNN, LSTM, GRU and sequence shapes."""
+"""The course, section 2, RNN, LSTM, GRU and sequence shapes."""
 
 import pytest
 import torch

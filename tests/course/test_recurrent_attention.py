@@ -1,4 +1,4 @@
-"""COURSE.md, section 2, encoder-decoder (Sutskever), and section 3, Bahdanau and Luong."""
+"""The course, section 2, encoder-decoder (Sutskever), and section 3, Bahdanau and Luong."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, scaled dot-product: softmax(QK^T / sqrt(d_k)) V, its shapes, and the
+"""The course, section 3, scaled dot-product: softmax(QK^T / sqrt(d_k)) V, its shapes, and the
 softmax's gradient against d_k."""
 
 import numpy as np

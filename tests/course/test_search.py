@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, query, key, value as search."""
+"""The course, section 3, query, key, value as search."""
 
 import math
 

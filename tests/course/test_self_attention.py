@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, parameter-free self-attention: the loop and the matrix form agree, weights
+"""The course, section 3, parameter-free self-attention: the loop and the matrix form agree, weights
 sum to 1 per row, generalised to query, keys and values. Errata: "attention values on the diagonal
 are the highest" is an expectation, not a rule."""
 

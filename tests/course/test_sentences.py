@@ -1,4 +1,4 @@
-"""COURSE.md, section 1, sentence embeddings: mean, max, CLS, and similarity between sentences."""
+"""The course, section 1, sentence embeddings: mean, max, CLS, and similarity between sentences."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""COURSE.md, section 3, similarity by dot product."""
+"""The course, section 3, similarity by dot product."""
 
 import math
 

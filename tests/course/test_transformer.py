@@ -1,5 +1,5 @@
-"""COURSE.md, section 4: encoder, decoder, encoder-decoder; SimpleTransformer and its two questions;
-pre- and post-norm, ReLU, GELU, SwiGLU, RMS norm as settings."""
+"""The course, section 4: encoder, decoder, encoder-decoder; SimpleTransformer and its two
+questions; pre- and post-norm, ReLU, GELU, SwiGLU, RMS norm as settings."""
 
 import numpy as np
 import pytest

@@ -8,6 +8,7 @@ from torch import nn
 
 from regard.config import DecodeSettings
 from regard.decode.search import decode
+from regard.errors import ShapeError
 from regard.models.recurrent import RecurrentNetwork
 from regard.shapes import RecurrentSettings
 
@@ -127,6 +128,12 @@ def test_what_comes_out_is_fed_back_in_writing():
     network = made("gru")
     written = decode(Writer(network), None, 1, DecodeSettings(max_length=6))[0].tokens
     assert 0 < len(written) <= 6 and all(0 <= token < V for token in written)
+
+
+def test_a_network_that_reads_both_ways_does_not_write():
+    network = RecurrentNetwork(RecurrentSettings(width=W, bidirectional=True), V)
+    with pytest.raises(ShapeError, match="can not write.*bidirectional = false"):
+        network.step(network.start(), random_ids(B, 1)[:, 0])
 
 
 def test_unless_told_every_token_gets_a_score_for_each_of_the_vocabulary():

@@ -13,7 +13,7 @@ from regard.errors import ConfigError
 from regard.models.weights import weights_of
 from regard.train import memory, room
 from regard.train.budget import try_steps
-from regard.train.estimate import estimate_memory
+from regard.train.estimate import estimate_memory, stopping_at
 from regard.train.memory import available_memory, forget_peak, held_memory, peak_memory
 from regard.train.room import heaviest_steps
 from regard.train.state import random_tensors
@@ -105,9 +105,22 @@ def test_trying_and_estimating_leave_network_and_random_state_alone(small, tmp_p
     found = estimate_memory(ready.training, ready.splits, trial, lambda: draw(ready))
     assert all(torch.equal(weights[name], tensor) for name, tensor in weights_of(network).items())
     assert all(torch.equal(dice[name], tensor) for name, tensor in random_tensors().items())
-    assert network.training and not {"start", "step"} & set(vars(network))
+    assert network.training and not {"start", "step", "reorder"} & set(vars(network))
     assert all(parameter.grad is None for parameter in network.parameters())
     assert found.peak == max(found.training, found.validating, found.scoring) > trial.kept > 0
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_outputs_written_on_trial_are_as_long_as_those_wanted(small, tmp_path, beam):
+    ready = draft(small("decode.max_length=9"), tmp_path / "run")
+    network, task = ready.training.network, ready.training.task
+    predictor = task.predictor(network.eval(), beam=beam)
+    rows = [task.source.ids(pair.source) for pair in ready.splits.train[:4]]
+    with stopping_at(network, torch.tensor([1, 1, 2, 3, 5, 5, 6, 7])):  # STOP is one of them
+        found = predictor.search(rows)
+    assert sorted(len(outputs[0].tokens) for outputs in found.values()) == [0, 2, 4, 6]
+    with stopping_at(network, torch.tensor([2, 8])):
+        assert [len(outputs[0].tokens) for outputs in predictor.search(rows[:1]).values()] == [7]
 
 
 def test_a_training_that_fits_is_not_refused_whoever_tells_of_no_memory(
