@@ -110,6 +110,9 @@ class TransformerSettings(StackSettings):
     """Layers that read the source."""
     decoder_layers: int = Field(default=2, ge=1)
     """Layers that write the target."""
+    copying: bool = False
+    """Whether a token of the source may be copied (See et al. 2017): names need not be spelled
+    then. Both sides must share their tokenizer."""
 
 
 class RecurrentSettings(Settings):
@@ -162,6 +165,9 @@ class Seq2SeqSettings(RecurrentSettings):
     reverse_source: bool = False
     """Read the source backwards, so that its beginning is near the beginning of the target
     (Sutskever et al. 2014, 3.3)."""
+    copying: bool = False
+    """Whether a token of the source may be copied (See et al. 2017): names need not be spelled
+    then. Both sides must share their tokenizer."""
     max_length: int = Field(default=512, ge=1)
     """Longest sequence in tokens; a longer one is refused."""
 

@@ -98,15 +98,18 @@ def check_part(cls: type[Settings], tree: Tree, where: Path | str) -> None:
 
 def _of_section(cls: type[Settings], error: Any) -> bool:
     """Is it a section's values that do not fit together?"""
-    keys = [str(key) for key in error["loc"]]
-    return error["type"] == "value_error" and _class_at(cls, keys) is not None
+    keys, home = _place(cls, error["loc"])
+    return error["type"] == "value_error" and (not keys or bool(_sections(home, keys[-1])))
 
 
 def _refusal(
     cls: type[Settings], errors: Sequence[Any], where: Path | str, given: Tree
 ) -> ConfigError:
-    lines = [_explain(cls, e, "settings" if _is_in(given, e["loc"]) else where) for e in errors]
-    return ConfigError("\n".join(lines))
+    places = [_place_of(cls, error)[0] for error in errors]
+    found = zip(errors, places, strict=True)
+    return ConfigError(
+        "\n".join(_explain(cls, e, "settings" if _is_in(given, at) else where) for e, at in found)
+    )
 
 
 def _is_in(tree: Any, keys: Sequence[Any]) -> bool:
@@ -118,14 +121,14 @@ def _is_in(tree: Any, keys: Sequence[Any]) -> bool:
 
 
 def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
-    keys = [str(k) for k in error["loc"] if not str(k).startswith("function-")]
-    place = f"{where}{_line(where, keys)}: "
-    name, parent = ".".join(keys), _class_at(cls, keys[:-1])
+    keys, home = _place_of(cls, error)
+    place, name = f"{where}{_line(where, keys)}: ", ".".join(keys)
+    if error["type"] == "union_tag_invalid":
+        kinds = [_kind(section) for section in _sections(home, keys[-2])]
+        found = error["ctx"]["tag"]
+        return f'{place}{name}: there is no kind "{found}".{did_you_mean(found, kinds)}'
     if error["type"] == "extra_forbidden":
-        known = parent.model_fields if parent else {}
-        inside = [f"{section}.{keys[0]}" for section in known if _has(cls, section, keys[0])]
-        hint = f' Did you mean "{inside[0]}"?' if inside else did_you_mean(keys[-1], known)
-        return f'{place}there is no setting "{name}".{hint}'
+        return f"{place}{_unknown(cls, keys, home)}"
     if error["type"] == "missing":
         return f'{place}the setting "{name}" is missing.'
     if error["type"] == "value_error":  # our own sentences, from the validators above
@@ -133,17 +136,55 @@ def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
     return f"{place}{name}: {error['msg'][0].lower()}{error['msg'][1:]}, found {error['input']!r}."
 
 
+def _unknown(cls: type[Settings], keys: list[str], home: type[Settings] | None) -> str:
+    """A setting that is not there, and what was probably meant."""
+    name, known = ".".join(keys), home.model_fields if home else {}
+    others = _sections(cls, keys[0]) if len(keys) == 2 else []
+    if others := [section for section in others if keys[1] in section.model_fields]:
+        wanted = " or ".join(f'{keys[0]}.kind = "{_kind(section)}"' for section in others)
+        return f'the setting "{name}" goes with {wanted}.'
+    inside = [f"{section}.{keys[0]}" for section in known if _has(cls, section, keys[0])]
+    hint = f' Did you mean "{inside[0]}"?' if inside else did_you_mean(keys[-1], known)
+    return f'there is no setting "{name}".{hint}'
+
+
 def _has(cls: type[Settings], section: str, key: str) -> bool:
-    inner = _class_at(cls, [section])
-    return inner is not None and key in inner.model_fields
+    return any(key in inner.model_fields for inner in _sections(cls, section))
 
 
-def _class_at(cls: type[Settings] | None, keys: list[str]) -> type[Settings] | None:
-    for key in keys:
-        field = cls.model_fields.get(key) if cls else None
-        kinds = [field.annotation, *get_args(field.annotation)] if field else []  # X, or X | None
-        cls = next((k for k in kinds if isinstance(k, type) and issubclass(k, Settings)), None)
-    return cls
+def _place_of(cls: type[Settings], error: Any) -> tuple[list[str], type[Settings] | None]:
+    keys, home = _place(cls, error["loc"])
+    return ([*keys, "kind"] if error["type"] == "union_tag_invalid" else keys), home
+
+
+def _place(
+    cls: type[Settings], steps: Sequence[str | int]
+) -> tuple[list[str], type[Settings] | None]:
+    """The settings on the way to a mistake, and the class that the last of them is in. Where a
+    section has several kinds, pydantic also names the one it took; that is no setting."""
+    keys: list[str] = []
+    home, kinds = None, [cls]
+    for step in map(str, steps):
+        if len(kinds) > 1 and step in map(_kind, kinds):
+            kinds = [kind for kind in kinds if _kind(kind) == step]
+        elif not step.startswith("function-"):
+            home = kinds[0] if kinds else None
+            kinds = _sections(home, step)
+            keys.append(step)
+    return keys, home
+
+
+def _sections(cls: type[Settings] | None, key: str) -> list[type[Settings]]:
+    """The classes that a setting may be of, where it is a section: X, X | None or X | Y."""
+    field = cls.model_fields.get(key) if cls else None
+    kinds = [field.annotation, *get_args(field.annotation)] if field else []
+    kinds += [inner for kind in kinds for inner in get_args(kind)[:1]]  # of Annotated[X, ...]
+    found = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Settings)]
+    return list(dict.fromkeys(found))
+
+
+def _kind(cls: type[Settings]) -> str:
+    return str(cls.model_fields["kind"].default)
 
 
 def _line(where: Path | str, keys: list[str]) -> str:
@@ -190,7 +231,7 @@ def _section(settings: Settings, name: str) -> Iterator[str]:
 def _entry(cls: type[Settings], key: str, value: Any) -> Iterator[str]:
     yield from _comment(cls, key)
     if value is None:
-        yield f"# [{key}]" if _class_at(cls, [key]) else f"# {key} ="
+        yield f"# [{key}]" if _sections(cls, key) else f"# {key} ="
     else:
         yield tomli_w.dumps({key: value}).rstrip()
 

@@ -33,7 +33,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "run": ("build",),
     "serve": ("run",),
     "course": ("run",),
-    "cli": ("serve", "course"),
+    "reproduce": ("run",),
+    "cli": ("serve", "course", "reproduce"),
     "doorstep": ("cli",),
 }
 # Modules that lie in the package itself and are not a room of their own name.
@@ -42,7 +43,7 @@ DOORSTEP = ("__init__", "__main__")
 
 FLOORS = (
     ("doorstep",),
-    ("cli", "serve", "course"),
+    ("cli", "serve", "course", "reproduce"),
     ("build", "run"),
     ("train", "check", "lens"),
     ("tasks",),

@@ -23,7 +23,6 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable
-from datetime import date
 from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
@@ -218,22 +217,18 @@ def table(rows: list[dict[str, Any]]) -> str:
 def record(rows: list[dict[str, Any]], seconds: float) -> Path:
     import torch
 
+    from regard.reproduce import record as results
     from regard.train.state import environment
-    from soak.record import commit, hardware
 
-    path = ROOT / "bench" / "results" / f"{date.today()}-mutants.json"
-    found = {
-        "name": "mutants",
-        "date": str(date.today()),
-        "commit": commit(),
-        "hardware": hardware(),
-        "versions": environment(torch.device("cpu")),
-        "command": "python scripts/mutants.py",
-        "seconds": round(seconds, 1),
-        "results": rows,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    versions = environment(torch.device("cpu"))
+    path = results.record(
+        ROOT / "bench" / "results",
+        "mutants",
+        "python scripts/mutants.py",
+        versions,
+        seconds=round(seconds, 1),
+        results=rows,
+    )
     return path.relative_to(ROOT)
 
 

@@ -16,49 +16,71 @@ from regard.check.report import Finding
 from regard.check.sequences import alone, causality, padding, padding_content
 from regard.check.steps import beam_one, cache
 from regard.check.subject import EXACT, Subject, difference
+from regard.config import Settings
 from regard.nn.attention import attend
 from regard.nn.mask import Mask
-from regard.shapes import TransformerSettings
+from regard.shapes import Seq2SeqSettings, TransformerSettings
 from regard.tasks import TASKS
 from regard.tasks.recipe import make_recipe
 from soak.campaign import Campaign, Outcome
 
 Check = Callable[[Subject, int, random.Random], Finding]
 
-BASE = {"width": 16, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "max_length": 40}
-ALSO = [  # settings that are numbers, where another number is another computation
-    {"kv_heads": 1},
-    {"kv_heads": 2, "head_width": 6},
-    {"bias": False},
-    {"dropout": 0.2},
-]
+LONGEST = 40
+BASES: dict[type[Settings], dict[str, Any]] = {
+    TransformerSettings: {"width": 16, "heads": 4, "max_length": LONGEST},
+    Seq2SeqSettings: {"width": 8, "max_length": LONGEST},
+}
+ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make another computation
+    TransformerSettings: [
+        {"kv_heads": 1},
+        {"kv_heads": 2, "head_width": 6},
+        {"window": 3},
+        {"dropout": 0.2},
+        {"positions": "rotary", "norm": "rms", "activation": "swiglu", "kv_heads": 2},
+    ],
+    Seq2SeqSettings: [
+        {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": True},
+        {"attention": "general", "scope": "local-p", "reach": 2, "bidirectional": True},
+        {"attention": "none", "copying": True, "reverse_source": True},
+        {"attention": "dot", "input_feeding": False, "dropout": 0.2},
+    ],
+}
 
 
-def variants() -> Iterator[dict[str, Any]]:
+def variants(of: type[Settings]) -> Iterator[dict[str, Any]]:
     """The base, then every choice of every setting that has choices, one at a time; a new choice
     in the settings is covered as soon as it is there."""
     yield {}
-    for name, field in TransformerSettings.model_fields.items():
-        if get_origin(field.annotation) is Literal:
-            others = [c for c in get_args(field.annotation) if c != field.default]
-            yield from ({name: choice} for choice in others)
-    yield from ALSO
-    yield {"positions": "rotary", "norm": "rms", "activation": "swiglu", "kv_heads": 2}
+    for name, field in of.model_fields.items():
+        kind = field.annotation
+        choices = get_args(kind) if get_origin(kind) is Literal else (True, False) * (kind is bool)
+        yield from ({name: choice} for choice in choices if choice != field.default)
+    yield from ALSO[of]
 
 
 def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
-    """Every task's network, in every variant, with tokenizers fitted on a few lines."""
+    """Every task's network, in every variant, with tokenizers fitted on a few lines: one for each
+    side, or one for both where tokens are copied."""
     data = folder / "pairs.tsv"
     data.write_text("".join(f"{'abcde'[i % 5] * (i % 7 + 1)} z\t{i}\n" for i in range(60)))
-    for name, kind in TASKS.items():
-        recipe, _ = make_recipe(name, [data], tree={"train": {"steps": 1}})
-        task = kind.fit(recipe, kind.read(recipe).train)
-        for variant in variants():
-            model = TransformerSettings(**{**BASE, **variant})
-            task.recipe = recipe.model_copy(update={"model": model})
-            torch.manual_seed(0)
-            told = ", ".join(f"{k} {v}" for k, v in variant.items()) or "plain"
-            yield f"{name} ({told})", Subject(task.network(), task.probe())
+    for name in TASKS:
+        tasks = {copying: fitted(name, data, copying) for copying in (False, True)}
+        for of, base in BASES.items():
+            for variant in variants(of):
+                task = tasks[bool(variant.get("copying"))]
+                task.recipe = task.recipe.model_copy(update={"model": of(**{**base, **variant})})
+                torch.manual_seed(0)
+                told = ", ".join(f"{k} {v}" for k, v in variant.items()) or "plain"
+                kind = task.recipe.model.kind
+                yield f"{name} by {kind} ({told})", Subject(task.network(), task.probe())
+
+
+def fitted(name: str, data: Path, copying: bool) -> Any:
+    kind = TASKS[name]
+    tree = {"train": {"steps": 1}, "model": {"copying": copying}}
+    recipe, _ = make_recipe(name, [data], tree=tree)
+    return kind.fit(recipe, kind.read(recipe).train)
 
 
 def campaign(

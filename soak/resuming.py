@@ -45,7 +45,7 @@ def resume_everywhere(cases: int, dice: random.Random, folder: Path) -> Outcome:
                 trial.only_at(stop)
             shutil.rmtree(home)
     outcome.notes.append(
-        f"{len({task for task, *_ in shares})} tasks, {len(shares)} set-ups: compared when "
+        f"{len({task for task, *_ in shares})} networks, {len(shares)} set-ups: compared when "
         "resumed, 1 and 2 steps later, every tenth at the end too"
     )
     return outcome

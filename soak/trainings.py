@@ -29,17 +29,23 @@ data.path = "data.tsv"
 data.split = [80, 10, 10]
 source.kind = "character"
 model.width = 8
-model.heads = 2
-model.encoder_layers = 1
-model.decoder_layers = 1
 model.max_length = 16
 train.steps = 50
 train.batch_tokens = 60
 train.validate_every = 12
 decode.max_length = 8
 """
-# The recipe of each task, for the data that `words` writes. A task that is not here is a loss.
-RECIPES = {"transduce": PAIRS}
+TRANSFORMER = """\
+model.heads = 2
+model.encoder_layers = 1
+model.decoder_layers = 1
+"""
+RECURRENT = """\
+model.kind = "rnn"
+model.copying = true
+"""
+# Recipes of each task, for the data that `words` writes. A task that is not here is a loss.
+RECIPES = {"transduce": PAIRS + TRANSFORMER, "transduce by rnn": PAIRS + RECURRENT}
 
 
 def words(path: Path, count: int = 200) -> None:

@@ -83,7 +83,7 @@ def test_every_mistake_in_a_recipe_is_named(recipe, old, new, message):
 
 def test_all_mistakes_are_reported_at_once(recipe):
     with pytest.raises(ConfigError) as caught:
-        read_recipe(recipe("width = 16", "widht = 16\nlayers = 2"))
+        read_recipe(recipe("width = 16", "widht = 16\nlayres = 2"))
     assert str(caught.value).count("there is no setting") == 2
 
 
@@ -120,3 +120,42 @@ def test_budgets_are_times():
 def test_swiglu_is_narrower_so_that_it_costs_the_same():
     assert TransformerSettings(width=96, activation="swiglu").width_of_feed == 256
     assert TransformerSettings(width=96).width_of_feed == 384
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ('kind = "rnn"\nwidht = 8', 'r.toml:8: there is no setting "model.widht". Did you mean'),
+        ('kind = "rnn"\nheads = 2', '"model.heads" goes with model.kind = "transformer".'),
+        ('kind = "rnn"\nlayers = 0', "r.toml:8: model.layers: input should be greater"),
+        ('kind = "rnn"\nprojection = 4', 'r.toml:6: model: projection goes with cell = "lstm"'),
+        (
+            'kind = "rrn"\nwidth = 8',
+            'r.toml:7: model.kind: there is no kind "rrn". Did you mean "rnn"',
+        ),
+        ('kind = "gpt"', 'model.kind: there is no kind "gpt". Known: rnn, transformer.'),
+        ("cell = 3", 'r.toml:7: the setting "model.cell" goes with model.kind = "rnn".'),
+    ],
+)
+def test_mistakes_in_either_kind_of_network_are_named_by_their_place(recipe, model, message):
+    with pytest.raises(ConfigError) as refused:
+        read_recipe(recipe("width = 16\nheads = 2", model))
+    assert message in str(refused.value) and "function-" not in str(refused.value)
+
+
+def test_without_a_word_about_its_kind_a_network_is_a_transformer(recipe):
+    assert read_recipe(recipe()).model.kind == "transformer"
+    assert read_recipe(recipe("width = 16\nheads = 2", 'kind = "rnn"')).model.cell == "gru"
+    assert read_recipe(recipe(), ["model.copying=true"]).model.copying
+
+
+def test_copying_needs_the_same_tokens_on_both_sides(recipe):
+    path = recipe("[train]", 'copying = true\n[target]\nkind = "word"\n[train]')
+    with pytest.raises(ConfigError, match=r"model\.copying: .* Leave out the section \[target\]"):
+        read_recipe(path)
+
+
+def test_a_wrong_kind_in_a_file_is_blamed_on_the_file(recipe):
+    path = recipe("width = 16\nheads = 2", 'kind = "rrn"')
+    with pytest.raises(ConfigError, match=r"r\.toml:7: model\.kind"):
+        read_recipe(path, ["model.width=64"])

@@ -1,5 +1,7 @@
 """Recipes on paper: every key written, explained, and read back as it was."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +16,10 @@ from regard.toml import check, fill, read_toml, written
 def every_setting(cls, prefix=""):
     for key, field in cls.model_fields.items():
         yield f"{prefix}{key}", field
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
-            yield from every_setting(field.annotation, f"{prefix}{key}.")
+        kinds = [field.annotation, *get_args(field.annotation)]
+        for kind in [*kinds, *(inner for each in kinds for inner in get_args(each))]:
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                yield from every_setting(kind, f"{prefix}{key}.")
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -24,13 +28,21 @@ def test_every_setting_of_a_recipe_is_explained(task):
     assert not bare, "give these a docstring: `regard init` shows it"
 
 
+def every_key(settings, prefix=""):
+    for key in type(settings).model_fields:
+        yield f"{prefix}{key}"
+        if isinstance(getattr(settings, key), Settings):
+            yield from every_key(getattr(settings, key), f"{prefix}{key}.")
+
+
+@pytest.mark.parametrize("sets", [[], ["model.kind=rnn"]])
 @pytest.mark.parametrize("task", TASKS)
-def test_a_written_recipe_holds_every_key_and_reads_back_equal(task, tmp_path):
-    recipe = relative_to(example_recipe(task), tmp_path)
+def test_a_written_recipe_holds_every_key_and_reads_back_equal(task, sets, tmp_path):
+    recipe = relative_to(example_recipe(task, sets), tmp_path)
     path = tmp_path / "recipe.toml"
     path.write_text(written(recipe), encoding="utf-8")
     assert check(TASKS[task].Recipe, read_toml(path), path) == recipe
-    for name, _ in every_setting(TASKS[task].Recipe):
+    for name in every_key(recipe):
         key = name.rpartition(".")[2]
         assert any(
             line.removeprefix("# ").startswith((f"{key} =", f"[{name}]"))

@@ -14,7 +14,7 @@ from regard.cli.console import echo_json, in_colour, say
 @click.argument("text")
 @click.option(
     "--attention",
-    help="encoder, decoder or cross [default: the last in the terminal, all in pictures].",
+    help="encoder, decoder, cross or copy  [default: cross in the terminal, all in pictures].",
 )
 @click.option("--layer", type=int, help="1 is the first [default: the last in the terminal].")
 @click.option("--head", type=int, help="1 is the first [default: the mean in the terminal].")
@@ -52,7 +52,7 @@ def look(
     if as_json:
         echo_json(chosen.as_json())
     elif png is None and html is None:
-        last = chosen.maps[-1]  # the top layer: cross-attention where there is one
+        last = chosen.last.maps[-1]  # its top layer
         shown = chosen.only(name=attention or last.name, layer=layer or last.layer + 1)
         say(f"{visible(picture.source, blank=' ')} -> {visible(picture.output, blank=' ')}")
         click.echo(draw(shown, width=shutil.get_terminal_size().columns, colour=in_colour()))

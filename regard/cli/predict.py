@@ -37,12 +37,14 @@ SAID = 5  # problems told one by one; after that they are only counted
 @click.option("--top-p", type=float, help="Sample among the likeliest that make up P.")
 @click.option("--min-p", type=float, help="Sample among those at least P times the best.")
 @click.option("--seed", type=int, help="For sampling: equal seeds give equal outputs.")
+@click.option("--trace", is_flag=True, help="Show how each output grows, token by token.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def predict(
     run: Path,
     inputs: tuple[str, ...],
     file: Path | None,
     source: str | None,
+    trace: bool,
     as_json: bool,
     **decoding: float | None,
 ) -> None:
@@ -55,16 +57,21 @@ def predict(
     \b
     regard predict runs/demo attention transformer
     regard predict runs/demo attention --n 3 --temperature 0.8 --seed 1
+    regard predict runs/demo attention --trace
     regard predict runs/demo --file words.txt --beam 8 --json
     regard predict runs/summarize --file mails.csv --source body
     cat words.txt | regard predict runs/demo > answers.txt
     """
-    if inputs and file:
-        raise ConfigError("give inputs or --file, not both.")
+    if file and (inputs or trace):
+        raise ConfigError("give inputs or --file, not both; --trace goes with inputs.")
     from regard.run import CHUNK, Run
 
     chosen = {name: value for name, value in decoding.items() if value is not None}
     opened = Run.load(run)
+    if trace:
+        from regard.cli.trace import show_traces
+
+        sys.exit(show_traces(opened, inputs, chosen, as_json=as_json))
     if inputs:
         predictions = opened.stream(inputs, **chosen)
     elif file:

@@ -132,9 +132,10 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
 
 def draw(ready: "Draft") -> None:
     """The picture that the run will end with, of a network that knows nothing yet."""
-    from regard.lens.capture import look
+    from regard.lens.capture import attentions, look
 
-    task = ready.training.task
-    picture = look(task, ready.training.network, task.samples(ready.splits.test)[0])
-    with TemporaryDirectory() as folder:
-        picture.only(name=picture.maps[-1].name).save(Path(folder) / "attention.png")
+    task, network = ready.training.task, ready.training.network
+    if attentions(network):
+        picture = look(task, network, task.samples(ready.splits.test)[0])
+        with TemporaryDirectory() as folder:
+            picture.last.save(Path(folder) / "attention.png")

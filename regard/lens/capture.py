@@ -1,7 +1,8 @@
 """See every attention weight while the model runs as it always does.
 
 Hooks on the `Attend` modules compute the weights beside the fused kernel, from what the kernel
-was given. The output stays bit-equal, the model does not know, and nobody pays when nobody looks.
+was given; an `Align` tells its own. The output stays bit-equal, the model does not know, and nobody
+pays when nobody looks.
 
 B batch   H heads   T query positions   S key positions
 """
@@ -15,7 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.errors import ConfigError
 from regard.lens.picture import AttentionMap, Picture
+from regard.nn.align import Align
 from regard.nn.attention import Attend, attend
 from regard.tasks.task import Task
 
@@ -24,7 +27,7 @@ from regard.tasks.task import Task
 class Seen:
     """The weights of one attention in one call."""
 
-    name: str  # "encoder", "decoder" or "cross"
+    name: str  # "encoder", "decoder", "cross" or "copy"
     layer: int  # 0 for the first
     weights: Tensor  # (B, H, T, S)
 
@@ -33,10 +36,14 @@ def attentions(network: nn.Module) -> dict[str, tuple[str, int]]:
     """The attentions of a network: {module path: (name, layer)}."""
     found = {}
     for path, module in network.named_modules():
-        if isinstance(module, Attend):
+        if isinstance(module, Attend | Align):
             parts = path.split(".")
             layer = next((int(p) for p in parts if p.isdigit()), 0)
-            found[path] = ("cross" if "cross" in parts else parts[0], layer)
+            if "copy" in parts:
+                found[path] = ("copy", 0)
+            else:
+                across = "cross" in parts or isinstance(module, Align)
+                found[path] = ("cross" if across else parts[0], layer)
     return found
 
 
@@ -62,10 +69,13 @@ def capture(network: nn.Module) -> Iterator[list[Seen]]:
 
 def _note(seen: list[Seen], name: str, layer: int) -> Callable[..., None]:
     @torch.no_grad()
-    def hook(module: nn.Module, args: Any, kwargs: Any, output: Tensor) -> None:
-        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
-        _, weights = attend(**given, weights=True)
-        assert weights is not None
+    def hook(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        if isinstance(module, Align):
+            weights = output[1][:, None]  # one head
+        else:
+            given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+            _, weights = attend(**given, weights=True)
+            assert weights is not None
         seen.append(Seen(name, layer, weights.detach()))
 
     return hook
@@ -73,6 +83,8 @@ def _note(seen: list[Seen], name: str, layer: int) -> Callable[..., None]:
 
 def look(task: Task[Any], network: nn.Module, text: str) -> Picture:
     """Run one text through a trained network and keep what every head looked at."""
+    if not attentions(network):
+        raise ConfigError("there is nothing to look at: this network has no attention.")
     replay = task.replay(network, text)
     network.eval()
     with capture(network) as seen, torch.no_grad():
@@ -86,6 +98,14 @@ def look(task: Task[Any], network: nn.Module, text: str) -> Picture:
             weights=one.weights[0].float().cpu().numpy(),
             heads=tuple(range(one.weights.size(1))),
         )
-        for one in seen
+        for one in _whole(seen)
     )
     return Picture(source=replay.source, output=replay.output, maps=maps)
+
+
+def _whole(seen: list[Seen]) -> list[Seen]:
+    """Each attention once: what a network that goes step by step saw, one step below the other."""
+    calls: dict[tuple[str, int], list[Tensor]] = {}
+    for one in seen:
+        calls.setdefault((one.name, one.layer), []).append(one.weights)
+    return [Seen(*place, torch.cat(weights, dim=2)) for place, weights in calls.items()]

@@ -23,6 +23,7 @@ TITLES = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
+    "copy": "copying",
 }
 
 
@@ -31,7 +32,7 @@ class AttentionMap:
     """The weights of one layer's attention over one input."""
 
     name: str
-    """encoder or decoder (the self-attention of each), or cross."""
+    """encoder or decoder (the self-attention of each), cross or copy."""
     layer: int
     """Counted from 0 here; people are shown it from 1."""
     rows: tuple[str, ...]
@@ -104,6 +105,12 @@ class Picture:
             maps = tuple(m.only_head(head - 1) for m in maps if head - 1 in m.heads)
             _require(maps, "head", head, there)
         return replace(self, maps=maps)
+
+    @property
+    def last(self) -> "Picture":
+        """The cross-attention, of all layers; where there is none, what looked last."""
+        names = [m.name for m in self.maps]
+        return self.only(name="cross" if "cross" in names else names[-1])
 
     def as_json(self) -> dict[str, Any]:
         """The numbers themselves, for a script or for the page."""

@@ -49,6 +49,27 @@ class Tally:
         )
 
 
+def difference(one: Tally, other: Tally) -> dict[str, float | bool]:
+    """How far two systems are apart on the same examples: a - b, and where 95 % of the samples
+    put it (Koehn 2004). It is significant where 0 is outside."""
+    if len(one.rows) != len(other.rows):
+        raise DataError(
+            f"two systems are compared on the same examples, found {len(one.rows)} and "
+            f"{len(other.rows)}."
+        )
+    values = [tally.value_of(tally.rows.sum(axis=0)) for tally in (one, other)]
+    apart = one.value_of(resample(one.rows)) - other.value_of(resample(other.rows))  # (samples,)
+    low, high = np.percentile(apart, [2.5, 97.5])
+    return {
+        "a": float(values[0]),
+        "b": float(values[1]),
+        "difference": float(values[0] - values[1]),
+        "low": float(low),
+        "high": float(high),
+        "significant": bool(low > 0 or high < 0),
+    }
+
+
 def resample(rows: Counts, *, samples: int = SAMPLES, seed: int = SEED) -> Counts:
     """(n, k) -> (samples, k): the summed counts of each sample of n examples.
 

@@ -11,13 +11,12 @@ from regard.errors import RunError
 from regard.files import make_folder, read_table, write_json
 from regard.names import Prediction
 
-FILE = "copying.json"
-
 
 class Copying:
     """A `Predictor` that has nothing to learn."""
 
     name = "copy the source"
+    file = "copying.json"
 
     @classmethod
     def fit(cls, pairs: Sequence[tuple[str, str]]) -> Self:
@@ -30,11 +29,11 @@ class Copying:
     def save(self, folder: Path) -> None:
         """Write a file that says what this is, so that a baseline that got lost is noticed."""
         make_folder(folder)
-        write_json(folder / FILE, {"baseline": self.name})
+        write_json(folder / self.file, {"baseline": self.name})
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        path = folder / FILE
+        path = folder / cls.file
         found = read_table(path).get("baseline")
         if found != cls.name:
             raise RunError(

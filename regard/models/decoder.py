@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
+from regard.models.encoder import Source
 from regard.models.stack import Stack
 from regard.nn.cache import KeyValues
+from regard.nn.copy import Copy
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.mask import Mask
@@ -26,21 +28,33 @@ class DecoderState:
     seen: Sequence[Seen | None]  # each layer's keys and values of the source
     seen_mask: Mask | None
     past: list[KeyValues]  # each layer's keys and values of the target
+    copied: Seen | None = None  # where copying is allowed: what was read, and from which tokens
 
     def select(self, rows: Tensor) -> "DecoderState":
         """The same for other rows of the batch: some dropped, some repeated."""
         mask = self.seen_mask
         if mask is not None and mask.lengths is not None:
             mask = replace(mask, lengths=mask.lengths[rows])
-        seen = [None if one is None else (one[0][rows], one[1][rows]) for one in self.seen]
-        return DecoderState(seen, mask, [past.select(rows) for past in self.past])
+        *seen, copied = [_rows(one, rows) for one in (*self.seen, self.copied)]
+        return DecoderState(seen, mask, [past.select(rows) for past in self.past], copied)
+
+
+def _rows(pair: Seen | None, rows: Tensor) -> Seen | None:
+    return None if pair is None else (pair[0][rows], pair[1][rows])
 
 
 class Decoder(Stack):
     def __init__(
-        self, s: StackSettings, embed: TokenEmbedding, layers: int, *, cross: bool = False
+        self,
+        s: StackSettings,
+        embed: TokenEmbedding,
+        layers: int,
+        *,
+        cross: bool = False,
+        copying: bool = False,
     ) -> None:
         super().__init__(s, embed, layers, causal=True, cross=cross)
+        self.copy = Copy(s.width, s.width) if copying else None
 
     @classmethod
     def of(cls, s: DecoderSettings, vocabulary: int) -> "Decoder":
@@ -49,10 +63,11 @@ class Decoder(Stack):
         decoder.apply(init_weights)
         return decoder
 
-    def read(self, memory: Tensor, mask: Mask | None) -> DecoderState:
-        """Begin to write about a source (B, S, E)."""
+    def read(self, memory: Tensor, source: Source) -> DecoderState:
+        """Begin to write about a source, of which an encoder made `memory` (B, S, E)."""
         seen = [block.cross.keys_values(memory) for block in self.blocks if block.cross]
-        return DecoderState(seen, mask, self._memories())
+        copied = (memory, source.ids) if self.copy else None
+        return DecoderState(seen, source.mask, self._memories(), copied)
 
     def start(self) -> DecoderState:
         """Begin to write about nothing in particular."""
@@ -64,8 +79,9 @@ class Decoder(Stack):
     def forward(
         self, ids: Tensor, state: DecoderState | None = None, *, remember: bool = False
     ) -> Tensor:
-        """Target ids (B, T) -> logits (B, T, V). With `remember`, ids holds only the positions
-        after those already in `state`, and they are added to it."""
+        """Target ids (B, T) -> logits (B, T, V); where it may copy, log-probabilities. With
+        `remember`, ids holds only the positions after those already in `state`, and they are added
+        to it."""
         state = state or self.start()
         start = state.past[0].length if remember else 0
         x = self.begin(ids, start)
@@ -80,7 +96,12 @@ class Decoder(Stack):
                 seen=seen,
                 seen_mask=state.seen_mask,
             )
-        return self.embed.scores(self.norm(x))
+        x = self.norm(x)
+        scores = self.embed.scores(x)
+        if self.copy is None or state.copied is None:
+            return scores
+        lengths = None if state.seen_mask is None else state.seen_mask.lengths
+        return self.copy(x, scores, *state.copied, lengths)
 
     def step(self, state: DecoderState, tokens: Tensor) -> tuple[Tensor, DecoderState]:
         """The newest token of each row (B,) -> log-probabilities (B, V) of the next."""

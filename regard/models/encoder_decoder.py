@@ -24,7 +24,7 @@ class EncoderDecoder(nn.Module):
         if source_vocabulary:
             own = TokenEmbedding(source_vocabulary, s.width, scaled=s.embedding_scale)
         self.encoder = Encoder(s, own, s.encoder_layers)
-        self.decoder = Decoder(s, target, s.decoder_layers, cross=True)
+        self.decoder = Decoder(s, target, s.decoder_layers, cross=True, copying=s.copying)
         self.apply(init_weights)
 
     def forward(self, source: Source, target: Tensor) -> Tensor:
@@ -35,7 +35,7 @@ class EncoderDecoder(nn.Module):
     # The three methods that decode/ asks for.
 
     def start(self, source: Source) -> DecoderState:
-        return self.decoder.read(self.encoder(source), source.mask)
+        return self.decoder.read(self.encoder(source), source)
 
     def step(self, state: DecoderState, tokens: Tensor) -> tuple[Tensor, DecoderState]:
         """The newest token of each row (B,) -> log-probabilities (B, V) of the next."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.errors import ShapeError
 from regard.models.encoder import Source
 from regard.nn.align import Align
+from regard.nn.copy import Copy
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.recurrent import Recurrent
@@ -26,6 +27,7 @@ class WriterState:
     """Between two steps of writing."""
 
     memory: Tensor  # (B, S, K): what was read
+    ids: Tensor  # (B, S): the tokens of it
     lengths: Tensor | None  # (B,) real positions of it; None: all
     hidden: Any  # of the cells
     decided: Tensor  # (B, E): what the step before came to
@@ -51,8 +53,9 @@ class Seq2Seq(nn.Module):
         self.align = Align(s.attention, width, read, s.scope, s.reach) if looks else None
         self.writer = Recurrent(writer_settings(s), width + self._extra)
         self.decide = nn.Linear(width + read, width) if looks else None
+        self.copy = Copy(width, read) if s.copying else None
         self.drop = nn.Dropout(s.dropout)
-        for part in (self.target, self.source, self.bridges, self.align, self.decide):
+        for part in (self.target, self.source, self.bridges, self.align, self.decide, self.copy):
             if part is not None:
                 part.apply(init_weights)  # the cells begin as torch has them
 
@@ -79,13 +82,12 @@ class Seq2Seq(nn.Module):
     def start(self, source: Source) -> WriterState:
         s, ids = self.settings, source.ids
         self._check_length(ids)
-        if s.reverse_source:
-            ids = reversed_rows(ids, source.lengths)
-        memory, state = self.reader(self.drop(self.source(ids)), source.lengths)
+        read = reversed_rows(ids, source.lengths) if s.reverse_source else ids
+        memory, state = self.reader(self.drop(self.source(read)), source.lengths)
         if s.reverse_source:
             memory = reversed_rows(memory, source.lengths)  # place 0 is the first token again
         decided = memory.new_zeros(len(ids), s.width_of_writer)
-        return WriterState(memory, source.lengths, self._bridged(state), decided)
+        return WriterState(memory, ids, source.lengths, self._bridged(state), decided)
 
     def _bridged(self, state: Any) -> Any:
         states = state if isinstance(state, tuple) else (state,)
@@ -119,12 +121,20 @@ class Seq2Seq(nn.Module):
             outputs, hidden = self.writer(tokens, None, state.hidden)
             decided = self._decided(outputs, state)
             state = replace(state, hidden=hidden, position=state.position + ids.size(1))
-            return self.target.scores(self.drop(decided)), state
+            return self._scores(decided, state), state
         found = []
         for t in range(ids.size(1)):
             decided, state = self._one(tokens[:, t : t + 1], state)
             found.append(decided)
-        return self.target.scores(self.drop(torch.cat(found, dim=1))), state
+        return self._scores(torch.cat(found, dim=1), state), state
+
+    def _scores(self, decided: Tensor, state: WriterState) -> Tensor:
+        """What steps came to (B, T, E) -> logits (B, T, V), or log-probabilities with copies."""
+        x = self.drop(decided)
+        scores = self.target.scores(x)
+        if self.copy is None:
+            return scores
+        return self.copy(x, scores, state.memory, state.ids, state.lengths)
 
     def _one(self, token: Tensor, state: WriterState) -> tuple[Tensor, WriterState]:
         """One step: token (B, 1, E) -> what it comes to (B, 1, E)."""
@@ -169,6 +179,7 @@ class Seq2Seq(nn.Module):
         return replace(
             state,
             memory=state.memory[rows],
+            ids=state.ids[rows],
             lengths=lengths,
             hidden=hidden,
             decided=state.decided[rows],

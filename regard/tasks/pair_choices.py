@@ -4,17 +4,21 @@ The rules are few and plain. Each fills in what is still open, so whatever the p
 kept, and tells what now stands in the recipe, whoever put it there.
 """
 
+import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from pydantic import TypeAdapter
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
 from regard.data.named import read_named
 from regard.data.pairs import Pair, open_pairs
 from regard.data.splits import default_shares
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.names import SCORE_TITLES
 from regard.tasks.pair_data import files, read_part, read_splits
-from regard.tasks.pair_recipe import PairData
+from regard.tasks.pair_doubts import doubts
+from regard.tasks.pair_network import Tokens, choose_model, choose_training
+from regard.tasks.pair_recipe import ONE_ALPHABET, PairData
 from regard.tasks.side import Side
 from regard.tasks.task import Choice
 from regard.text import fit_tokenizer
@@ -39,11 +43,8 @@ KINDS = {
     "wordpiece": "WordPiece",
 }
 FORMATS = {"tsv": "TSV", "csv": "CSV", "jsonl": "JSON Lines", "parallel": "two files"}
-# Width and layers for budgets up to so many seconds, or for data of fewer tokens.
-SIZES = [(64, 2, 0, 20_000), (128, 2, 600, 300_000), (192, 3, 1800, 1_500_000), (256, 3, 9e9, 0)]
 LOOKED_AT = 20_000  # pairs that the rules look at
 LONGEST = 512  # tokens: above it, an example costs more than it teaches
-SPEED = 30e9  # multiplications and additions a second that a laptop spends on such a network
 
 
 def choose_for_pairs(tree: Tree, face: str) -> Choice:
@@ -51,11 +52,13 @@ def choose_for_pairs(tree: Tree, face: str) -> Choice:
     tree, pairs, about_data = _data(tree, data)
     some = evenly(pairs)
     source, target = Side.of([p.source for p in some]), Side.of([p.target for p in some])
+    for doubt in doubts(some, face, source, target):
+        warnings.warn(doubt, stacklevel=2)
     budget = seconds(tree["train"].get("budget") or DEFAULT_BUDGET)
     tree, about_tokens = _tokens(tree, len(pairs), source, target, face, budget)
     tree, tokens, about_lengths = _lengths(tree, pairs)
-    tree, about_model = _model(tree, tokens.total, budget)
-    tree, about_training = _training(tree, tokens, budget)
+    tree, about_model = choose_model(tree, tokens.total, budget)
+    tree, about_training = choose_training(tree, tokens, budget)
     tree, about_scores = _scores(tree, target, face)
     reasons = [
         ("data", about_data),
@@ -122,14 +125,19 @@ def _tokens(
     """Spell what is short, cut sentences into pieces; one tokenizer where the alphabet is one."""
     alike = 2 * len(source.alphabet & target.alphabet) >= len(target.alphabet)
     together = source.kind == target.kind == "bytes" and alike and "target" not in tree
+    if copies := TypeAdapter(bool).validate_python(tree.get("model", {}).get("copying", False)):
+        if "target" in tree:
+            raise ConfigError(f"settings: {ONE_ALPHABET}")
+        together = copies
     sides = {"source": source} if together else {"source": source, "target": target}
     for name, side in sides.items():
         letters = pairs * (side.characters + together * target.characters)
         tree = fill(tree, {name: {"kind": side.kind, "size": _vocabulary(letters, budget)}})
-    if face == "pronounce":
+    if face == "pronounce" and not together:  # or the sounds would be folded as well
         tree = fill(tree, {"source": {"lowercase": True}})
     if together:
-        return tree, f"{_cut(tree['source'])} for both sides: one alphabet"
+        why = "one alphabet" if alike else "to copy from one to the other"
+        return tree, f"{_cut(tree['source'])} for both sides: {why}"
     return tree, "; ".join(f"{name} by {_cut(tree[name])}" for name in sides)
 
 
@@ -142,11 +150,6 @@ def _vocabulary(characters: float, budget: float) -> int:
     """Enough text to learn each piece from, and a softmax that the budget can pay for."""
     most = 4000 if budget <= 600 else 8000
     return int(min(most, max(400, round(characters / 300, -2))))
-
-
-class Tokens(NamedTuple):
-    total: int  # in all training pairs, about
-    longest: int  # on one side of a pair that is not left out
 
 
 def _lengths(tree: Tree, pairs: list[Pair]) -> tuple[Tree, Tokens, str]:
@@ -192,52 +195,6 @@ def _tokenizer(tree: Tree, side: str, texts: Sequence[str]) -> Tokenizer:
     return fit_tokenizer(check(TokenizerSettings, tree[side], side), texts)
 
 
-def _model(tree: Tree, total: int, budget: float) -> tuple[Tree, str]:
-    width, layers = next((w, n) for w, n, time, few in SIZES if budget <= time or total < few)
-    shape = {"width": width, "encoder_layers": layers, "decoder_layers": layers}
-    tree = fill(tree, {"model": {**shape, "activation": "gelu", "positions": "both"}})
-    model = tree["model"]
-    usual = max(2, model["width"] // 64)
-    heads = next((h for h in (usual, 2) if model["width"] % (2 * h) == 0), 1)
-    tree = fill(tree, {"model": {"heads": heads, "feed": 2 * model["width"]}})
-    why = (
-        f"Transformer, {model['encoder_layers']} + {model['decoder_layers']} layers of width "
-        f"{model['width']}; about {total:,} tokens to learn from"
-    )
-    return tree, why
-
-
-def _training(tree: Tree, tokens: Tokens, budget: float) -> tuple[Tree, str]:
-    """Small data takes many passes to make enough steps, and then dropout against learning it
-    by heart."""
-    steps = tree["train"].get("steps")
-    batch = max(2 * tokens.longest, min(2000, max(200, tokens.total // 8)))
-    tree = fill(tree, {"train": {"optimizer": "muon", "batch_tokens": batch, "patience": 5}})
-    train = tree["train"]
-    rate = 3e-3 if train["optimizer"] == "muon" else 1e-3
-    most = max(200, -(-600 * batch // tokens.total))
-    done = steps * train["batch_tokens"] if steps else budget * _speed(tree)
-    passes = max(1, round(done / tokens.total))
-    if not steps:
-        tree = fill(tree, {"train": {"passes": most}})
-        passes = min(passes, tree["train"]["passes"])
-    dropout = 0.0 if passes < 4 else 0.1 if passes < 40 else 0.2
-    tree = fill(tree, {"train": {"rate": rate, "label_smoothing": 0.0}})
-    tree = fill(tree, {"model": {"dropout": dropout}})
-    end = f"{steps:,} steps" if steps else f"about {spoken(budget)}"
-    if not steps and passes == tree["train"]["passes"]:
-        end += f", or {passes:,} passes over the data"
-    rates = f"rate {tree['train']['rate']:g}, dropout {tree['model']['dropout']:g}"
-    return tree, f"{end}; {train['optimizer']}, {rates}"
-
-
-def _speed(tree: Tree) -> float:
-    """Tokens a second, roughly: small networks spend their time on other things than products."""
-    width, ids = tree["model"]["width"], (tree.get("target") or tree["source"])["size"]
-    work = 48 * tree["model"]["encoder_layers"] * width**2 + 3 * ids * width
-    return min(SPEED / work, 25_000.0)
-
-
 def _scores(tree: Tree, target: Side, face: str) -> tuple[Tree, str]:
     """What the target can be judged by: BLEU needs blanks between words, ROUGE Latin letters."""
     usual = ["exact_match", "chrf"] if target.short else ["bleu", "chrf", "exact_match"]
@@ -250,11 +207,3 @@ def _scores(tree: Tree, target: Side, face: str) -> tuple[Tree, str]:
     names = [tree["metrics"]] if isinstance(tree["metrics"], str) else tree["metrics"]
     titles = [SCORE_TITLES.get(str(name), str(name)).split(",")[0] for name in names]
     return tree, f"scored by {', '.join(titles)}"
-
-
-def spoken(seconds: float) -> str:
-    """
-    >>> spoken(300), spoken(90)
-    ('5 minutes', '90 seconds')
-    """
-    return f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"

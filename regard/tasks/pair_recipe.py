@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from regard.config import (
     DecodeSettings,
@@ -10,9 +10,13 @@ from regard.config import (
     Settings,
     TokenizerSettings,
 )
-from regard.shapes import TransformerSettings
+from regard.shapes import Seq2SeqSettings, TransformerSettings
 from regard.text.tokenizer import fold
 
+ONE_ALPHABET = (
+    "model.copying: a token can be copied only where both sides have the same tokens. "
+    "Leave out the section [target], or set model.copying = false."
+)
 METRIC = Literal["exact_match", "per", "wer", "bleu", "chrf", "rouge1", "rouge2", "rougeL"]
 
 
@@ -37,6 +41,18 @@ Column = Annotated[str | None, BeforeValidator(lambda v: str(v) if type(v) is in
 Shares = Annotated[tuple[float, float, float], BeforeValidator(_three)]
 # A single text will do for a list of one.
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
+
+
+def _kind_of(model: Any) -> str:
+    """Where nobody says what kind, a Transformer is meant."""
+    kind = model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None)
+    return "transformer" if kind is None else str(kind)
+
+
+Model = Annotated[
+    Annotated[TransformerSettings, Tag("transformer")] | Annotated[Seq2SeqSettings, Tag("rnn")],
+    Discriminator(_kind_of),
+]
 Metrics = Annotated[tuple[METRIC, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
 
 
@@ -86,8 +102,8 @@ class TransduceRecipe(Recipe):
     """How the source is cut into tokens."""
     target: TokenizerSettings | None = None
     """How the target is cut into tokens; without it both sides share the source's tokenizer."""
-    model: TransformerSettings = Field(default_factory=TransformerSettings)
-    """The network's shape."""
+    model: Model = Field(default_factory=TransformerSettings)
+    """The network: its kind (transformer, or rnn) and its shape."""
     decode: DecodeSettings = Field(default_factory=DecodeSettings)
     """How outputs are written."""
     metrics: Metrics = Field(default=("exact_match", "bleu", "chrf"), min_length=1)
@@ -95,6 +111,12 @@ class TransduceRecipe(Recipe):
     is watched while training and decides between baselines."""
     samples: Texts = ()
     """Inputs to show when the run is done; some of the test part by default."""
+
+    @model_validator(mode="after")
+    def copies_are_of_one_alphabet(self) -> Self:
+        if self.model.copying and self.target is not None:
+            raise ValueError(ONE_ALPHABET)
+        return self
 
 
 def as_seen(source: str, settings: TokenizerSettings) -> str:

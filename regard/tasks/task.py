@@ -44,6 +44,15 @@ class Replay:
     """What the rows and columns of each attention stand for: {"cross": (written, source), ...}."""
 
 
+class Step(NamedTuple):
+    """How one token of an output was chosen."""
+
+    before: tuple[str, ...]  # what was written already, START first
+    piece: str
+    probability: float
+    others: tuple[tuple[str, float], ...]  # the runners-up, the likeliest first
+
+
 class Part(NamedTuple, Generic[Item]):
     """The examples of one file, what was guessed about it, and how many rows were left out."""
 
@@ -119,6 +128,11 @@ class Task(Protocol[Prepared]):
         """What to predict in order to score these examples: each distinct input once."""
 
     def score(self, predictions: Sequence[Prediction], examples: Sequence[Example]) -> Scores: ...
+    def compare(
+        self, one: Sequence[Prediction], other: Sequence[Prediction], examples: Sequence[Example]
+    ) -> dict[str, Tree]:
+        """Two models' predictions for the same inputs: by each score, how far apart they are."""
+
     def network_scores(self, network: nn.Module, examples: Sequence[Example]) -> Scores:
         """Scores that only a network has, such as how often its next token is right."""
 
@@ -128,6 +142,9 @@ class Task(Protocol[Prepared]):
     def fits(self, text: str) -> bool:
         """Can the model take this input: not empty, not too long?"""
 
+    def doubt(self, examples: Sequence[Example]) -> str:
+        """What looks wrong about examples of another file, in a sentence; empty where nothing."""
+
     def answers(self, examples: Sequence[Example]) -> dict[str, list[str]]:
         """What counts as right for each input."""
 
@@ -135,6 +152,8 @@ class Task(Protocol[Prepared]):
         """A dozen inputs worth showing to a person."""
 
     def replay(self, network: nn.Module, text: str) -> Replay: ...
+    def trace(self, predictor: Any, text: str, others: int) -> list[Step]:
+        """How an output grows token by token, with so many runners-up at each."""
 
     # Proving
     def probe(self) -> Probe:

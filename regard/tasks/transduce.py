@@ -17,29 +17,35 @@ from regard.config import DecodeSettings, Tree
 from regard.data.pairs import Pair
 from regard.data.plan import cut
 from regard.data.splits import Splits
-from regard.decode.stepper import FORBIDDEN
 from regard.errors import DataError, TextError
 from regard.metrics import LOWER_IS_BETTER, METRICS
+from regard.metrics.bootstrap import difference
 from regard.metrics.matches import token_accuracy
 from regard.models.copying import Copying
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
+from regard.models.lead import Lead
 from regard.models.nearest import Nearest
 from regard.models.predictor import Predictor
+from regard.models.seq2seq import Seq2Seq
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
 from regard.tasks.pair_choices import FACES, choose_for_pairs, example_for_pairs
 from regard.tasks.pair_data import read_part, read_splits
+from regard.tasks.pair_doubts import turned_around
 from regard.tasks.pair_proof import invent_pairs, probe_of_pairs
 from regard.tasks.pair_recipe import TransduceRecipe, as_seen
+from regard.tasks.pair_replay import replay_of, trace_of
+from regard.tasks.pair_scores import answers_of, judged, next_tokens
 from regard.tasks.probe import Probe
-from regard.tasks.task import Choice, Loss, Part, Replay, predict_fitting
+from regard.tasks.task import Choice, Loss, Part, Replay, Step, predict_fitting
 from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
 from regard.toml import check
 
 BASELINES: dict[str, type[Nearest] | type[Copying]] = {"nearest": Nearest, "copy": Copying}
+NETWORKS: dict[str, Any] = {"transformer": EncoderDecoder, "rnn": Seq2Seq}
 SAMPLES = 12  # inputs shown when the run is done
 WATCHED = 1000  # validation sources looked at while training
 
@@ -104,9 +110,9 @@ class Transduce:
 
     # Training
 
-    def network(self) -> EncoderDecoder:
-        own = self.source.size if self.recipe.target else None
-        return EncoderDecoder(self.recipe.model, own, self.target.size)
+    def network(self) -> nn.Module:
+        own, shape = self.source.size if self.recipe.target else None, self.recipe.model
+        return NETWORKS[shape.kind](shape, own, self.target.size)
 
     def prepare(self, examples: Sequence[Pair]) -> list[IdPair | None]:
         sources = self.source.ids_of([pair.source for pair in examples])
@@ -154,7 +160,7 @@ class Transduce:
         mean = sum(float(loss.total) for loss in losses) / tokens
         greedy = self.predictor(network, beam=1, temperature=0.0, n=1)
         first = self.recipe.metrics[0]
-        outputs, accepted = self._judged(predict_fitting(self, greedy, known), watched)
+        outputs, accepted = judged(predict_fitting(self, greedy, known), watched)
         return {"loss": mean, first: METRICS[first](outputs, accepted).value}
 
     def _batches(self, prepared: list[IdPair]) -> list[list[IdPair]]:
@@ -179,11 +185,14 @@ class Transduce:
         return Transducer(network, self.source, self.target, fitting, longest)
 
     def baselines(self, train: Sequence[Pair]) -> dict[str, Predictor]:
+        """A first sentence is worth a row of its own only where most sources have a second."""
         pairs = [(pair.source, pair.target) for pair in train]
-        return {name: kind.fit(pairs) for name, kind in BASELINES.items()}
+        found: dict[str, Predictor] = {name: kind.fit(pairs) for name, kind in BASELINES.items()}
+        return found | ({"lead": Lead.fit(pairs)} if Lead.differs(pairs) else {})
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
-        return {name: kind.load(folder / name) for name, kind in BASELINES.items()}
+        found: dict[str, Predictor] = {n: k.load(folder / n) for n, k in BASELINES.items()}
+        return found | ({"lead": Lead.load(folder / "lead")} if (folder / "lead").exists() else {})
 
     def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
         pairs = baselines["nearest"].pairs
@@ -199,39 +208,35 @@ class Transduce:
         return list(dict.fromkeys(pair.source for pair in examples))
 
     def score(self, predictions: Sequence[Prediction], examples: Sequence[Pair]) -> Scores:
-        """Every target of a source counts as right: the nearest one is taken."""
-        outputs, accepted = self._judged(predictions, examples)
+        outputs, accepted = judged(predictions, examples)
         return {name: METRICS[name](outputs, accepted) for name in self.recipe.metrics}
 
-    def answers(self, examples: Sequence[Pair]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for pair in examples:
-            found.setdefault(pair.source, []).append(pair.target)
-        return found
+    def compare(
+        self, one: Sequence[Prediction], other: Sequence[Prediction], examples: Sequence[Pair]
+    ) -> dict[str, Tree]:
+        both = judged(one, examples), judged(other, examples)
+        return {
+            name: difference(*(METRICS[name].tally(*texts) for texts in both))
+            for name in self.recipe.metrics
+        }
 
-    def _judged(
-        self, predictions: Sequence[Prediction], examples: Sequence[Pair]
-    ) -> tuple[list[str], list[list[str]]]:
-        """Outputs, and for each the targets that count as right."""
-        right = self.answers(examples)
-        return [p.output for p in predictions], [right[p.input] for p in predictions]
+    def answers(self, examples: Sequence[Pair]) -> dict[str, list[str]]:
+        return answers_of(examples)
+
+    def doubt(self, examples: Sequence[Pair]) -> str:
+        return turned_around(examples, self.source, self.target)
 
     @torch.no_grad()
     def network_scores(self, network: nn.Module, examples: Sequence[Pair]) -> Scores:
-        """How often the next token is right when all before it are given; STOP counts too, and
-        UNKNOWN is never right, since no output can hold it."""
+        """How often the next token is right when all before it are given."""
         network.eval()
-        prepared = [ids for ids in self.prepare(examples) if ids]
-        predicted: list[list[int]] = []
-        wanted: list[list[int]] = []
-        for batch in self._batches(prepared):
-            logits = self._logits(network, batch)  # (B, T, V)
-            logits[..., list(FORBIDDEN)] = -torch.inf
-            best = logits.argmax(dim=-1)  # (B, T)
-            for row, pair in zip(best.tolist(), batch, strict=True):
-                wanted.append([*pair.target, STOP])
-                predicted.append(row[: len(pair.target) + 1])
-        return {"token_accuracy": token_accuracy(predicted, wanted)} if wanted else {}
+        batches = self._batches([ids for ids in self.prepare(examples) if ids])
+        found = [
+            row
+            for batch in batches
+            for row in next_tokens(self._logits(network, batch), [pair.target for pair in batch])
+        ]
+        return {"token_accuracy": token_accuracy(*zip(*found, strict=True))} if found else {}
 
     def samples(self, examples: Sequence[Pair]) -> list[str]:
         if self.recipe.samples:
@@ -248,23 +253,11 @@ class Transduce:
     def unknown(self, text: str) -> list[str]:
         return self.source.unknown(text)
 
-    @torch.no_grad()
     def replay(self, network: nn.Module, text: str) -> Replay:
-        predictor = self.predictor(network)
-        ids = predictor.encode(text)
-        if not ids:
-            raise TextError("nothing to look at: the text is empty.")
-        best = predictor.search([ids])[0][0]
-        written = [*best.tokens, STOP] if best.finished else best.tokens
-        read = [START, *written[:-1]]
-        rows, seen = tuple(self.target.pieces(written)), tuple(self.target.pieces(read))
-        columns, device = tuple(self.source.pieces(ids)), device_of(network)
-        return Replay(
-            source=text,
-            output=self.target.decode(best.tokens),
-            run=lambda: network(Source.of([ids], device), padded([read]).to(device)),
-            axes={"encoder": (columns, columns), "decoder": (rows, seen), "cross": (rows, columns)},
-        )
+        return replay_of(self.predictor(network), text)
+
+    def trace(self, predictor: Transducer, text: str, others: int) -> list[Step]:
+        return trace_of(predictor, text, others)
 
     # Proving
 

@@ -22,7 +22,7 @@ TOKENS_AT_ONCE = 8000  # source tokens decoded in one batch
 
 
 class Transducer:
-    name = "transformer"
+    name = "network"
 
     def __init__(
         self,

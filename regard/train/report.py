@@ -29,8 +29,8 @@ LONGEST = 120  # letters of a sample
 MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")  # max_length is harmless
 # Settings to show, by section. All of them are in recipe.toml.
 MATTER = {
-    "model": "kind width layers encoder_layers decoder_layers heads kv_heads feed activation "
-    "positions max_length dropout",
+    "model": "kind cell width layers bidirectional attention scope input_feeding encoder_layers "
+    "decoder_layers heads kv_heads feed activation positions copying max_length dropout",
     "train": "optimizer rate schedule batch_tokens label_smoothing weight_decay",
     "decode": "beam length_penalty temperature max_length",
 }

@@ -113,6 +113,14 @@ COMMANDS = {
         ["train", "translate", "good.tsv", "--set", "model.widht=8"],
         ["model.widht", 'Did you mean "width"?'],
     ),
+    "unknown kind of network": (
+        ["train", "translate", "good.tsv", "--set", "model.kind=gpt"],
+        ["model.kind", 'no kind "gpt"', "rnn, transformer"],
+    ),
+    "a setting of the other kind": (
+        ["train", "translate", "good.tsv", "--set", "model.kind=rnn", "--set", "model.heads=2"],
+        ['"model.heads" goes with model.kind = "transformer"'],
+    ),
     "wrong type": (
         ["train", "translate", "good.tsv", "--set", "model.width=wide"],
         ["model.width", "wide", "expected a number"],

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from regard.build import new_training
+from regard.errors import ConfigError
 from regard.lens.capture import attentions, capture, look
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
@@ -75,3 +76,32 @@ def test_a_look_labels_rows_with_what_is_written_and_columns_with_what_is_read(s
     assert maps["cross"].rows == maps["decoder"].rows
     assert maps["decoder"].columns == ("<start>", *maps["decoder"].rows[:-1])
     assert picture.source == "abc" and maps["cross"].weights.shape[0] == 2
+
+
+RECURRENT = ("model.kind=rnn", "model.width=8")
+NOT_RECURRENT = ("model.heads", "model.encoder_layers", "model.decoder_layers")
+
+
+@pytest.mark.parametrize("attention", ["additive", "general"])
+@pytest.mark.parametrize("feeding", ["true", "false"])
+def test_a_network_that_goes_step_by_step_shows_one_alignment(small, tmp_path, attention, feeding):
+    sets = (*RECURRENT, f"model.attention={attention}", f"model.input_feeding={feeding}")
+    training = new_training(small(*sets, unset=NOT_RECURRENT), tmp_path / "run")
+    picture = look(training.task, training.network, "abc")
+    (alignment,) = picture.maps
+    assert alignment.name == "cross" and alignment.columns == ("a", "b", "c")
+    assert alignment.weights.shape == (1, len(alignment.rows), 3)
+    assert abs(alignment.weights.sum(-1) - 1).max() < 1e-6
+
+
+def test_what_is_copied_is_shown_too(small, tmp_path):
+    training = new_training(small("model.copying=true"), tmp_path / "run")
+    copied = look(training.task, training.network, "abc").only(name="copy").maps[0]
+    assert copied.labels[0] == "copying" and copied.weights.shape == (1, len(copied.rows), 3)
+
+
+def test_a_network_without_attention_has_nothing_to_show(small, tmp_path):
+    recipe = small(*RECURRENT, "model.attention=none", unset=NOT_RECURRENT)
+    training = new_training(recipe, tmp_path / "run")
+    with pytest.raises(ConfigError, match="nothing to look at: this network has no attention"):
+        look(training.task, training.network, "abc")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from regard.errors import DataError
 from regard.metrics import bootstrap
-from regard.metrics.bootstrap import Tally, percent, resample
+from regard.metrics.bootstrap import Tally, difference, percent, resample
 
 patient = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
 
@@ -107,3 +107,30 @@ def test_a_score_is_the_value_of_the_sums_and_says_how_its_interval_was_made():
 def test_what_can_not_be_scored_is_refused():
     with pytest.raises(DataError, match="nothing to score: an interval needs"):
         Tally(np.empty((0, 2)), percent, "x").score()
+
+
+def test_two_systems_are_compared_on_the_same_samples():
+    """A paired interval of two means is the interval of the mean of their differences."""
+    random = np.random.default_rng(5)
+    common, ones = random.normal(50, 20, size=400), np.ones(400)
+    better, worse = (Tally(rows(common + d, ones), percent, "x") for d in (1.0, 0.0))
+    found = difference(better, worse)
+    assert found["difference"] == pytest.approx(100.0) and found["significant"]
+    assert found["low"] == pytest.approx(100.0) and found["high"] == pytest.approx(100.0)
+    back = difference(worse, better)
+    assert back["difference"] == -found["difference"] and back["a"] == found["b"]
+    assert back["significant"]
+
+
+def test_a_difference_that_may_be_chance_is_told_as_that():
+    random, ones = np.random.default_rng(6), np.ones(300)
+    one, other = (Tally(rows(random.normal(5, 2, size=300), ones), percent, "x") for _ in "ab")
+    found = difference(one, other)
+    assert found["low"] < 0 < found["high"] and not found["significant"]
+    assert not difference(one, one)["significant"] and difference(one, one)["difference"] == 0
+
+
+def test_systems_that_saw_other_examples_are_not_compared():
+    one, other = (Tally(np.ones((n, 2)), percent, "x") for n in (3, 4))
+    with pytest.raises(DataError, match="same examples, found 3 and 4"):
+        difference(one, other)

@@ -19,6 +19,7 @@ SETTINGS = {
     "no positions": dict(positions="none", kv_heads=1, activation="gelu"),
     "relative": dict(positions="relative", embedding_scale=False),
     "alibi, window": dict(positions="alibi", window=3, heads=3),
+    "copying": dict(positions="both", copying=True),
     "stretched, normed embeddings": dict(
         positions="rotary", rotary_base=100.0, rotary_stretch=2.0, embedding_norm=True
     ),

@@ -1,4 +1,4 @@
-"""Recurrent sequence to sequence: Sutskever, Bahdanau, Luong (COURSE sections 2 and 3)."""
+"""Recurrent sequence to sequence: Sutskever, Bahdanau, Luong (the course, sections 2 and 3)."""
 
 import pytest
 import torch
@@ -22,6 +22,8 @@ KINDS = {
     "local-m": {"attention": "general", "scope": "local-m", "reach": 2},
     "local-p": {"attention": "dot", "scope": "local-p", "reach": 2, "reverse_source": True},
     "local-p, additive": {"attention": "additive", "scope": "local-p", "reach": 2},
+    "copying": {"bidirectional": True, "copying": True},
+    "copying, without attention": {"attention": "none", "reverse_source": True, "copying": True},
 }
 SOURCE = [[4, 5, 6, 7, 8], [9, 10, 4], [5]]
 TARGET = torch.tensor([[1, 4, 5, 6, 7, 8, 9], [1, 9, 8, 7, 6, 5, 4], [1, 5, 5, 4, 4, 6, 6]])

@@ -69,7 +69,7 @@ def test_short_strings_are_spelled_and_judged_whole(choose):
 def test_what_the_person_set_is_kept_and_is_what_the_reasons_tell(choose):
     sets = ["model.width=48", "train.rate=0.01", "source.kind=word", "model.max_length=20",
             "train.steps=50", "train.optimizer=adamw", "model.dropout=0.5"]  # fmt: skip
-    recipe, reasons = choose("translate", [(s, s) for s in sentences(150)], *sets)
+    recipe, reasons = choose("translate", [(s, s[::-1]) for s in sentences(150)], *sets)
     assert recipe.model.width == 48 and recipe.train.rate == 0.01
     assert recipe.source.kind == "word" and recipe.model.max_length == 20
     assert recipe.model.feed == 96 and recipe.model.heads == 2, "they follow the width"
@@ -80,12 +80,12 @@ def test_what_the_person_set_is_kept_and_is_what_the_reasons_tell(choose):
 
 @pytest.mark.parametrize("sets", [["model.width=90"], ["decode.n=3"], ["decode.temperature=0.7"]])
 def test_half_a_recipe_is_not_judged_by_defaults_that_will_not_be_used(choose, sets):
-    recipe, _ = choose("translate", [(s, s) for s in sentences(150)], *sets)
+    recipe, _ = choose("translate", [(s, s[::-1]) for s in sentences(150)], *sets)
     assert recipe.model.width in (64, 90, 128)
 
 
 def test_a_target_tokenizer_of_ones_own_is_not_shared(choose):
-    pairs = [(s, s) for s in sentences(150)]
+    pairs = [(s, s[::-1]) for s in sentences(150)]
     recipe, reasons = choose("translate", pairs, "target.size=500")
     assert recipe.target.size == 500 and "target by" in reasons["tokens"]
 

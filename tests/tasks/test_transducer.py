@@ -164,4 +164,4 @@ def test_what_is_saved_is_the_networks_weights(tmp_path):
 def test_a_network_is_where_its_weights_are_and_tells_its_kind():
     assert device_of(nn.Linear(2, 3, device="meta")) == torch.device("meta")
     assert device_of(nn.Linear(2, 3)) == torch.device("cpu")
-    assert Transducer.name == "transformer"
+    assert Transducer.name == "network"

@@ -1,6 +1,7 @@
-"""`Run`, the front desk: a finished run as one object that predicts, scores and shows itself."""
+"""`Run`: a finished run as one object that predicts, scores and shows itself."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -8,31 +9,20 @@ from typing import Any
 
 from torch import nn
 
-from regard.build import (
-    network_of,
-    new_training,
-    open_task,
-    pick_device,
-    read_splits,
-    resume_training,
-)
-from regard.check.proofs import CASES, check_module, check_task
+from regard.build import network_of, open_task, pick_device, read_splits
+from regard.check.proofs import CASES, check_task
 from regard.check.report import Finding, Report
 from regard.config import Recipe, Tree
 from regard.errors import ConfigError, RunError, TextError
-from regard.files import file_hash, free_folder, locked, read_table, write_json, write_text
+from regard.files import file_hash
 from regard.lens.capture import look
 from regard.lens.picture import Picture
-from regard.lens.report import report_page, summary_html
+from regard.lens.report import summary_html
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
 from regard.names import Prediction, Scores
-from regard.tasks.recipe import asked, make_recipe, relative_to, with_columns
-from regard.tasks.task import Part, Task, predict_fitting
-from regard.toml import fill
-from regard.train.memory import give_back_memory, peak_memory
-from regard.train.report import card
-from regard.train.training import Training
+from regard.tasks.recipe import with_columns
+from regard.tasks.task import Part, Step, Task, predict_fitting
 
 Data = str | Path | Sequence[str | Path]  # a file, or two with matching lines
 SEALED = ("model.safetensors", "tokenizer.json")  # their hashes are in run.json
@@ -104,18 +94,28 @@ class Run:
         """Scores on a file (or two with matching lines), or on the run's own test part, beside
         the baselines'. A file may hold training examples: how many is in the result. `columns`
         are its source and target, where they have other names than in the training file."""
-        if data is None:
-            sides = read_splits(self.task, self.facts, self.folder)
-            part, name = Part(sides.test, sides.notes, 0), "test part"
-        else:
-            recipe = with_columns(self.recipe, columns)
-            part = type(self.task).read_file(recipe, _paths(data))
-            name = " ".join(map(str, _paths(data)))
-        baselines = self.task.load_baselines(self.folder / "baseline")
-        scored = self._scored(part.examples, name, baselines, decoding)
+        part, name = self.part(data, columns)
+        scored = self.scored(part.examples, name, self.baselines(), decoding)
         return {**scored, "skipped_rows": part.skipped, "notes": list(part.notes)}
 
-    def _scored(
+    def part(
+        self, data: Data | None, columns: Sequence[str | None] | None = None
+    ) -> tuple[Part[Any], str]:
+        """The examples of a file, or of the run's own test part, and what to call them."""
+        if data is None:
+            sides = read_splits(self.task, self.facts, self.folder)
+            return Part(sides.test, sides.notes, 0), "test part"
+        paths = paths_of(data)
+        recipe = with_columns(self.recipe, columns)
+        part = type(self.task).read_file(recipe, paths)
+        if doubt := self.task.doubt(part.examples):
+            warnings.warn(doubt, stacklevel=3)
+        return part, " ".join(map(str, paths))
+
+    def baselines(self) -> dict[str, Predictor]:
+        return self.task.load_baselines(self.folder / "baseline")
+
+    def scored(
         self, examples: list[Any], data: str, baselines: dict[str, Predictor], decoding: Tree
     ) -> Tree:
         task = self.task
@@ -145,6 +145,11 @@ class Run:
         """What every head of every layer looked at while answering `text`."""
         return look(self.task, self.network, text)
 
+    def trace(self, text: str, others: int = 4, **decoding: Any) -> list[Step]:
+        """How the answer to `text` grows, token by token: each with its probability, and the
+        likeliest `others` beside it."""
+        return self.task.trace(self.predictor(**decoding), text, others)
+
     def check(
         self, *, cases: int = CASES, seed: int = 0, heard: Callable[[Finding], object] = id
     ) -> Report:
@@ -157,53 +162,6 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.folder}: {self.recipe.task}, {self.facts['parameters']:,} parameters>"
-
-
-def finish(training: Training) -> Run:
-    """Turn a finished training into a run: final weights, test scores, samples, pictures, card.
-    run.json comes last: without its scores a run counts as unfinished, and can be resumed."""
-    folder, task, network = training.folder, training.task, training.network
-    give_back_memory()  # what training needed does not fit what scoring needs
-    load_weights(network, training.final_weights(), "the checkpoint")
-    facts = read_table(folder / "run.json")
-    splits = read_splits(task, facts, folder)
-    baselines = task.baselines(splits.train)
-    run = Run(folder, task, network.eval(), facts)
-    scored = run._scored(splits.test, "test part", baselines, {})
-    facts |= {
-        "weights": training.settings.keep,
-        "steps": training.progress.step,
-        "seconds": round(training.progress.seconds, 1),
-        "tokens_per_second": round(training.progress.tokens / max(training.progress.seconds, 1e-9)),
-        "memory": peak_memory(),
-        "validation": training.progress.validation,
-        "test": {k: v for k, v in scored.items() if k != "run"},  # no path: a run may move
-        "samples": _samples(run, baselines, splits.test),
-    }
-    picture = run.look(facts["samples"][0]["input"])
-    picture.only(name=picture.maps[-1].name).save(folder / "attention.png")  # the last to look
-    picture.save(folder / "attention.html")  # all of it
-    for name, baseline in baselines.items():
-        baseline.save(folder / "baseline" / name)
-    run.predictor().save(folder)
-    facts["files"] = {name: file_hash(folder / name) for name in SEALED}
-    facts["model"] = run.recipe.model_dump(mode="json").get("model")
-    write_text(folder / "README.md", card(run.recipe, facts))
-    recipe = relative_to(run.recipe, folder).model_dump(mode="json")
-    write_text(folder / "report.html", report_page(folder.name, facts, training.log(), recipe))
-    write_json(folder / "run.json", facts)
-    return run
-
-
-def _samples(run: Run, baselines: dict[str, Predictor], test: list[Any]) -> list[Tree]:
-    """Predictions to show, each with what was wanted, where that is known, and with whether it
-    was among the training inputs."""
-    inputs, right = run.task.samples(test), run.task.answers(test)
-    found = zip(run.predictor().predict(inputs), run.task.known(baselines, inputs), strict=True)
-    return [
-        {**prediction.as_json(), "wanted": right.get(prediction.input, []), "in_training": known}
-        for prediction, known in found
-    ]
 
 
 def _check_whole(folder: Path, facts: Tree, recipe: Recipe) -> None:
@@ -223,86 +181,7 @@ def _check_whole(folder: Path, facts: Tree, recipe: Recipe) -> None:
         )
 
 
-def load(folder: str | Path, device: str = "auto") -> Run:
-    """Open a finished run."""
-    return Run.load(folder, device)
-
-
-def check(model: nn.Module | Run | str | Path, *, cases: int = CASES, **said: Any) -> Report:
-    """Prove that a model is honest: a run, its folder, or any module that takes token ids.
-
-    A module is called as its signature suggests, or as you say:
-
-    >>> report = regard.check(  # doctest: +SKIP
-    ...     module, vocabulary=1000, kind="decoder", call=lambda m, ids, mask: m(ids)
-    ... )
-    >>> report.passed  # doctest: +SKIP
-    True
-
-    See `regard.check.guess.subject_of` for everything that can be said about a module.
-    """
-    if isinstance(model, nn.Module):
-        return check_module(model, cases=cases, **said)
-    run = model if isinstance(model, Run) else Run.load(model)
-    return run.check(cases=cases, **said)
-
-
-def train(
-    task: str | Path | Recipe,
-    data: Data | Tree | None = None,
-    *,
-    columns: tuple[str, str] | None = None,
-    budget: str | None = None,
-    out: str | Path | None = None,
-    **settings: Any,
-) -> Run:
-    """Train a task on a file, or a recipe, into a new run folder; returns the finished run.
-
-    task      "translate", "pronounce", ...: settings are chosen from the data; or a recipe: a
-              TOML file, the name of a shipped one, or a checked `Recipe`
-    data      one file, or two with matching lines, or the whole section as a dict, as in
-              {"path": "train.tsv", "test": "test.tsv"}; a recipe has its own
-    columns   names or numbers of the source and the target column; guessed by default
-    budget    time to train, as in "90s" or "20m"
-    out       run folder; runs/TASK by default, or the next free runs/TASK-2, ...
-    settings  any other setting by section: model={"width": 64}, train={"rate": 0.001}, seed=1
-
-    >>> run = regard.train("translate", "pairs.tsv", budget="2m")  # doctest: +SKIP
-    """
-    if isinstance(task, Recipe):
-        recipe, name = task, task.task
-    else:
-        tree = asked(columns, budget)
-        tree = fill(tree, {"data": dict(data)} if isinstance(data, Mapping) else {})
-        paths = () if data is None or isinstance(data, Mapping) else _paths(data)
-        recipe, _ = make_recipe(task, paths, tree=fill(tree, settings))
-        name = Path(task).stem
-    training = new_training(recipe, Path(out) if out else free_folder(Path("runs") / name))
-    with locked(training.folder):
-        return _to_the_end(training)
-
-
-def resume(folder: str | Path) -> Run:
-    """Go on with a run exactly where it stopped; a finished one is opened."""
-    folder = Path(folder)
-    with locked(folder):
-        if is_finished(folder):
-            return Run.load(folder)
-        return _to_the_end(resume_training(folder))
-
-
-def is_finished(folder: Path) -> bool:
-    facts, _ = open_task(folder)
-    return "test" in facts
-
-
-def _to_the_end(training: Training) -> Run:
-    for _ in training.run():
-        pass
-    return finish(training)
-
-
-def _paths(data: Data) -> list[Path]:
+def paths_of(data: Data) -> list[Path]:
     paths = [data] if isinstance(data, str | Path) else list(data)
     if not all(isinstance(path, str | Path) for path in paths):
         raise ConfigError(

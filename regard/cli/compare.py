@@ -1,0 +1,65 @@
+"""`regard compare`: is one run better than another, or was it luck?"""
+
+from pathlib import Path
+
+import click
+
+from regard.cli.completion import complete_run
+from regard.cli.console import columns, echo_json, say
+from regard.names import SCORE_TITLES
+
+
+@click.command()
+@click.argument("a", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
+@click.argument("b", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, readable=False),
+    multiple=True,
+    help="A file with the same columns, or two with matching lines (give it twice); the test part "
+    "of A by default.",
+)
+@click.option("--source", help="Column of the source, where it is not called as in training.")
+@click.option("--target", help="Column of the target.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def compare(
+    a: Path,
+    b: Path,
+    data: tuple[Path, ...],
+    source: str | None,
+    target: str | None,
+    as_json: bool,
+) -> None:
+    """Score the runs A and B on the same inputs, and say whether the difference is real.
+
+    The interval is a paired bootstrap: both are scored on the same 1,000 samples of the examples.
+    Where it leaves out 0, the difference is more than chance.
+
+    \b
+    regard compare runs/translate runs/translate-2
+    regard compare runs/translate runs/translate-2 --data test.tsv --json
+    """
+    from regard.run import Run
+    from regard.run import compare as compared
+
+    result = compared(Run.load(a), Run.load(b), data or None, (source, target))
+    if as_json:
+        echo_json(result)
+        return
+    say(f"{result['data']}, {result['examples']:,} inputs; 95 % paired bootstrap intervals")
+    head = ["", str(a), str(b), "difference", "95 % interval", ""]
+    rows = [_row(name, found, (a, b)) for name, found in result["scores"].items()]
+    click.echo("\n".join(columns([head, *rows], right=(1, 2, 3))))
+    for side, path in (("a", a), ("b", b)):
+        if known := result["in_training"][side]:
+            say(f"{path} was trained on {known:,} of the inputs: the scores flatter it.")
+
+
+def _row(name: str, score: dict[str, float], runs: tuple[Path, Path]) -> list[str]:
+    from regard.metrics import LOWER_IS_BETTER
+
+    first = (score["difference"] > 0) != (name in LOWER_IS_BETTER)
+    verdict = f"{runs[0 if first else 1]} is better" if score["significant"] else "may be chance"
+    between = f"{score['low']:+.2f} to {score['high']:+.2f}"
+    values = [f"{score[key]:.2f}" for key in ("a", "b")]
+    return [SCORE_TITLES.get(name, name), *values, f"{score['difference']:+.2f}", between, verdict]

@@ -1,0 +1,37 @@
+"""Is one run really better than another, or was it luck? Both answer the same inputs, and the
+difference of their scores is drawn again and again from the same examples (Koehn 2004)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from regard.config import Tree
+from regard.errors import ConfigError
+from regard.run.opened import Data, Run
+from regard.tasks.task import predict_fitting
+
+
+def compare(
+    a: Run, b: Run, data: Data | None = None, columns: Sequence[str | None] | None = None
+) -> Tree:
+    """Scores of two runs on a file, or on the test part of the first, and what lies between them:
+    `difference` is a - b, with its 95 % interval. Inputs that either was trained on are counted."""
+    if a.recipe.task != b.recipe.task:
+        raise ConfigError(
+            f"{a.folder} does {a.recipe.task} and {b.folder} does {b.recipe.task}: only runs of "
+            "one task can be compared."
+        )
+    part, name = a.part(data, columns)
+    inputs = a.task.inputs(part.examples)
+    answers = [predict_fitting(run.task, run.predictor(), inputs) for run in (a, b)]
+    return {
+        "a": str(a.folder),
+        "b": str(b.folder),
+        "data": name,
+        "examples": len(inputs),
+        "in_training": {side: _known(run, inputs) for side, run in (("a", a), ("b", b))},
+        "scores": a.task.compare(answers[0], answers[1], part.examples),
+    }
+
+
+def _known(run: Run, inputs: Sequence[Any]) -> int:
+    return sum(run.task.known(run.baselines(), inputs))

@@ -1,0 +1,74 @@
+"""An output written once more, with the source in sight: for pictures of what was looked at, and to
+see how each token was chosen.
+
+S source tokens   T target tokens   V vocabulary
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.decode.stepper import FORBIDDEN
+from regard.errors import TextError
+from regard.models.encoder import Source
+from regard.names import START, STOP
+from regard.nn.padding import padded
+from regard.tasks.task import Replay, Step
+from regard.tasks.transducer import Transducer, device_of
+
+
+class Rewritten(NamedTuple):
+    """Token ids of an input and of the output found for it."""
+
+    source: list[int]
+    read: list[int]  # START, then what was written, but for the last token
+    written: list[int]  # STOP comes last, unless the length limit ended it
+    output: str
+
+    def run(self, network: Any) -> Tensor:
+        """Scores (T, V) of every token, given those before it."""
+        device = device_of(network)
+        scores: Tensor = network(Source.of([self.source], device), padded([self.read]).to(device))
+        return scores[0]
+
+
+@torch.no_grad()
+def rewritten(predictor: Transducer, text: str) -> Rewritten:
+    ids = predictor.encode(text)
+    if not ids:
+        raise TextError("nothing to look at: the text is empty.")
+    best = predictor.search([ids])[0][0]
+    written = [*best.tokens, STOP] if best.finished else best.tokens
+    return Rewritten(ids, [START, *written[:-1]], written, predictor.target.decode(best.tokens))
+
+
+def replay_of(predictor: Transducer, text: str) -> Replay:
+    found, target = rewritten(predictor, text), predictor.target
+    rows, seen = tuple(target.pieces(found.written)), tuple(target.pieces(found.read))
+    columns = tuple(predictor.source.pieces(found.source))
+    across = rows, columns
+    axes = {"encoder": (columns, columns), "decoder": (rows, seen), "cross": across, "copy": across}
+    return Replay(text, found.output, lambda: found.run(predictor.network), axes)
+
+
+@torch.no_grad()
+def trace_of(predictor: Transducer, text: str, others: int) -> list[Step]:
+    """Each token with its probability, beside those of the likeliest `others`."""
+    found, pieces = rewritten(predictor, text), predictor.target.pieces
+    predictor.network.eval()
+    chances = found.run(predictor.network).softmax(dim=-1)  # (T, V)
+    possible = chances.index_fill(-1, torch.tensor(FORBIDDEN, device=chances.device), -1.0)
+    best = possible.topk(min(others + 1, possible.size(-1) - len(FORBIDDEN))).indices.tolist()
+    steps = []
+    for t, token in enumerate(found.written):
+        beside = [i for i in best[t] if i != token][:others]
+        steps.append(
+            Step(
+                before=tuple(pieces(found.read[: t + 1])),
+                piece=pieces([token])[0],
+                probability=float(chances[t, token]),
+                others=tuple((pieces([i])[0], float(chances[t, i])) for i in beside),
+            )
+        )
+    return steps
