@@ -130,7 +130,8 @@ def _says(right: dict[str, float], found: dict[str, float], away: float) -> list
         f"A GRU of width {WIDTH} that gets only the reader's last state copies {right['none']:.1f} "
         f"% of rows with up to {LONGEST} letters. With any attention the same GRU copies at least "
         f"{min(v for k, v in right.items() if k != 'none'):.1f} %.",
-        "Nobody told it that the third letter to write is the third letter read, yet at least "
+        "Nobody told it that the third letter to write is the third letter read (only local-m is "
+        "given a window around it), yet at least "
         f"{min(found.values()):.1f} % of all letters are written while looking most at the right "
         f"place. The place that local-p predicts lies {away:.2f} letters off on average.",
         "The bell of local-p is added to the scores before the softmax, so that the weights still "
@@ -151,6 +152,6 @@ def _draw(predictive: Seq2Seq, maps: dict[str, Tensor], rows: Rows) -> Drawing:
     return Drawing(
         figure,
         f"Copying {''.join(word)}: each row is a letter being written, each column a letter that "
-        "was read, light where it looked. All six found the diagonal by themselves. Dots: the "
-        "places that local-p predicted.",
+        "was read, light where it looked. Five found the diagonal by themselves; local-m is "
+        "given a window around it. Dots: the places that local-p predicted.",
     )

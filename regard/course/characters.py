@@ -123,11 +123,12 @@ def lesson(seed: int = 0) -> Lesson:
     ]
     says = [
         f"Untrained, the network spreads its guess over {len(LETTERS)} signs, which makes "
-        f"{even:.2f} bits a letter. After {best} steps it needs {lowest:.2f} on the part of "
-        f"the story that it never saw; counting which letter follows which would need "
-        f"{by_count[1]:.2f}. At the end it needs {curve['trained text'][-1]:.2f} on the part it "
-        f"was trained on and {curve['unseen text'][-1]:.2f} on the other: with so short a text it "
-        "has begun to learn by heart.",
+        f"{even:.2f} bits a letter (a bit is 0.69 nats, the unit of a loss). After {best} steps it "
+        f"needs {lowest:.2f} on the part of the story that it never saw; counting which letter "
+        f"follows which would need {by_count[1]:.2f}. At the end it needs "
+        f"{curve['trained text'][-1]:.2f} on the part it was trained on and "
+        f"{curve['unseen text'][-1]:.2f} on the other: with so short a text it has begun to learn "
+        "by heart.",
         f"With a teacher {mean:.0f} of 100 letters are guessed right. Fed with its own guesses it "
         f"starts as well, and from the sixth letter on it agrees with the story in {far:.0f} of "
         "100: after one other word it tells another story.",

@@ -35,9 +35,12 @@ the network soon finds the shortest way to a low loss: look one place ahead and 
 Then it has to write. Now the next word really is not there, and the network has learned nothing
 else than to copy it.
 
-The mistake is easy to make, and the loss does not show it: it looks splendid. Two things show it.
-The loss is lower than the data allow, for whoever knows how unsure the next word is. And a check
-that changes later words and watches whether earlier outputs move.
+The mistake is easy to make, and the loss looks splendid. Two things give it away. The loss is lower
+than the data allow, for whoever knows how unsure the next word is. And a check that changes later
+words and watches whether earlier outputs move.
+
+The language is made up, so that its uncertainty is known: each of its 57,600 sentences has seven
+words, as in "these old cats see that brown dog", and is as likely as any other.
 """
 TRY = (
     "Let the mask be off by one (tril(1) in place of tril(0)): half a cheat is a whole one.",
@@ -56,8 +59,8 @@ QUESTIONS = (
     ),
     (
         "How can a held-out test set fail to notice?",
-        "The cheater cheats there as well: the answers stand in the input. Only writing, or a "
-        "check of causality, shows it.",
+        "The cheater cheats there as well: the answers stand in the input. Only a loss below "
+        "what is possible, writing, or a check of causality shows it.",
     ),
     (
         "Which loss should make you suspicious?",
@@ -188,7 +191,8 @@ def _says(honest: Trained, cheater: Trained) -> list[str]:
         f"With only the words before in sight, as in writing, the honest loss stays at "
         f"{honest.alone:.2f} and the other one becomes {cheater.alone:.2f}, against 3.50 for "
         f"picking any of the {len(WORDS)} words blindly. Of {WRITTEN} sentences written, "
-        f"{honest.right:.0%} are right with the mask and {cheater.right:.0%} without.",
+        f"{round(honest.right * WRITTEN)} are right with the mask and "
+        f"{round(cheater.right * WRITTEN)} without.",
         f"regard.check needs no test set for this. It changes later words and watches the outputs "
         f"before them. For the cheater: {cheater.report['causality'].note}. For the honest model "
         "not a bit moved.",

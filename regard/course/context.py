@@ -121,12 +121,13 @@ def lesson(seed: int = 0) -> Lesson:
     says = [
         "The embedding of date is one row of the table, so its cosine between any two sentences "
         "is 1. The encoder's vectors differ: in the three sentences shown no two have a cosine "
-        f"above {closest:.2f}.",
+        f"above {closest:.3f}.",
         f"Measured on {len(dates)} sentences that were not trained on, and only between sentences "
         "of different patterns, so that shared words give little away: dates with the "
         f"same meaning have a cosine of {after.within:.2f}, others {after.between:.2f}. The "
         f"nearest other date has the same meaning in {after.nearest:.0f} of 100 cases; before "
-        f"training it was {before.nearest:.0f}, and guessing would make 27.",
+        f"training it was {before.nearest:.0f}, and guessing would make 27 (3 of 11 other patterns "
+        "have the same meaning).",
         "The table of neighbours holds other words, in sentences that were not trained on either.",
     ]
     nearest = Table("Whose vectors are nearest", ("sentence", "words"), near(network, others))

@@ -26,8 +26,9 @@ the length, four times the work. With T words and a width of d, the scores take 
 multiplications, and mixing the values as many again.
 
 The weights of a head are T x T numbers as well. Written down plainly they need four times the
-memory for twice the length. A fused kernel computes the same result piece by piece and never has
-the whole matrix in memory; the time stays quadratic.
+memory for twice the length. A fused kernel (code that does several steps at once, and nothing like
+kernel regression) computes the same result piece by piece and never has the whole matrix in memory;
+the time stays quadratic.
 
 The rest of a layer, its projections and its feed-forward part, looks at each word by itself and
 grows only in proportion to the length. So for short texts attention is the smaller part of the

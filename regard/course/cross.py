@@ -90,7 +90,7 @@ def lesson(seed: int = 0) -> Lesson:
     nothing, other, own = hidden.values()
     numbers = [
         Number.equal("weights of 5 English over 7 French words: 5 x 7", shapes[0].numel(), 35),
-        Number.at_most("sums of rows, farthest from 1", farthest, 1e-6),
+        Number.at_most("sums of rows differ from 1 by at most", farthest, 1e-6),
         Number.at_least("phrases translated without a fault", right, 0.9),
         *(
             Number.measured(f"most weight for its own word: {kind}", hit[kind])
@@ -219,7 +219,7 @@ def _says(right: float, hit: dict[str, float], hidden: dict[str, float]) -> list
         "look at the weights.",
         f"Nouns and adjectives that change places have their highest weight on their own French "
         f"word in {moved:.0%} of the cases; looking straight across, at the same place, would hit "
-        f"none of them. For words that keep their place it is {still:.0%}, for determiners "
+        f"none of them. For those that keep their place it is {still:.0%}, for determiners "
         f"{determiners:.0%}, for the other words {rest:.0%}. Nobody taught it where to look: it "
         "saw only pairs of phrases.",
         'Where the numbers are low the map is not wrong. After "here" comes "is" in every phrase; '
@@ -251,7 +251,7 @@ def _draw_maps(maps: list[Tensor]) -> Drawing:
         figure,
         "English rows over French columns, two phrases that were not trained on; a frame marks the "
         "French word behind each English one. Left, the two last words change places and the "
-        "weights follow. Right, petite stands before its noun and the weights go straight down.",
+        "weights follow. Right, petite stands before its noun and the weights follow the diagonal.",
     )
 
 

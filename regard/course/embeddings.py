@@ -31,8 +31,8 @@ TRY = (
 QUESTIONS = (
     (
         "Embedding(100000, 1024) is given the id 200,000. What happens?",
-        "An error: the table has rows 0 to 99,999 and no others. The ids come from another "
-        "tokenizer.",
+        "An error: the table has rows 0 to 99,999 and no others. Most likely the ids come from "
+        "another tokenizer.",
     ),
     (
         "How many numbers stand for one word of 100,000: one-hot, and dense with width 1,024?",

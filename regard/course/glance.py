@@ -36,7 +36,7 @@ QUESTIONS = (
         "A mean moves a little when its weights do; a choice stays the same until it jumps.",
     ),
     (
-        "What is the reward when a caption is learned?",
+        "What is the reward, also where captions of pictures are learned?",
         "The log-probability of the right word, given what was seen.",
     ),
     (

@@ -16,9 +16,9 @@ of what is known, in which towns of a similar size count more.
 
 That is kernel regression (Nadaraya and Watson, 1964), and it is attention with every part in
 sight. The question is a query, the known towns are keys, their profits are values. Each key is
-scored by its distance to the query, a softmax turns the scores into shares of 1, and the answer
-is the mean of the values with these shares. Later chapters only change how a query and a key are
-scored.
+scored by its distance to the query: minus ((query - key) / width) squared. A softmax turns the
+scores into shares of 1, and the answer is the mean of the values with these shares. Later chapters
+only change how a query and a key are scored.
 """
 TRY = (
     "Ask at 77,500, half-way between the last two towns: what are the weights?",
@@ -33,8 +33,8 @@ QUESTIONS = (
     ),
     (
         "The nearest keys are 5,000 away on both sides. Why does the third get 0?",
-        "Its squared distance is larger by 375 million, and e to the minus 375 million is 0 in any "
-        "arithmetic.",
+        "Its squared distance is larger by 375 million, and e to the minus 375 million is 0 in the "
+        "arithmetic of any computer.",
     ),
     (
         "What does the width decide?",
@@ -126,6 +126,6 @@ def _draw_wave(model: KernelRegression, x: torch.Tensor, y: torch.Tensor) -> Dra
     label(ax, "Too wide, learned, too narrow", "x", "y")
     return Drawing(
         figure,
-        "A wave hidden in noise. Too wide answers nearly the mean everywhere, too narrow repeats "
+        "A wave hidden in noise. Too wide flattens the wave to a slope, too narrow repeats "
         "the noise, the learned width follows the wave.",
     )

@@ -30,7 +30,7 @@ TRY = (
     "Draw your own: Mask(causal=True, window=2).draw(6, 6), or any bool tensor as Mask(dense=...).",
     "Hide everything from a query: softmax of a row of minus infinities is NaN. What does attend "
     "give instead?",
-    "regard check proves of your own module that no position sees the tokens after it.",
+    "regard.check(your_module) tries to catch it: does any position see the tokens after it?",
 )
 QUESTIONS = (
     (
@@ -98,7 +98,9 @@ def lesson(seed: int = 0) -> Lesson:
         padding = padding_shows(dice)
     right, zero, late = ways
     numbers = [
-        Number.equal("places that differ from the course's matrix", differing(added(allowed)), 0),
+        Number.equal(
+            "places that differ from the matrix of 0 and -inf", differing(added(allowed)), 0
+        ),
         Number.equal("pairs that may look, of 16", int(allowed.sum()), 10),
         Number.equal("am for I, minus infinity: 1 / (1 + e)", float(ways[right][1, 0]), 0.2689),
         Number.equal("am for I, score 0: 1 / (1 + e + 1 + 1)", float(ways[zero][1, 0]), 0.1749),

@@ -48,11 +48,12 @@ class Compared:
         pre, post = (last(self.losses[place, RATES[1]]) for place in PLACES)
         return (
             f"Before the first step, the gradient in the last of {DEEP} layers is {self.ratio:.1f} "
-            "times as long with the norm after the parts as with the norm before them. A rate that "
-            f"is right for the one is too high for the other: at {RATES[1]:g}, {DEPTH} layers came "
-            f"to a loss of {pre:.2f} with pre-norm (the least possible is {least_loss():.2f}) and "
-            f"of {post:.2f} with post-norm. At {RATES[0]:g} both learn alike. That is why "
-            "post-norm networks are trained with a low rate and a long warm-up."
+            "times as large with the norm after the parts as with the norm before them. A rate "
+            f"that is right for the one is too high for the other: at {RATES[1]:g}, {DEPTH} layers "
+            f"came to a loss of {pre:.2f} nats a word in the language of the chapter cheating (the "
+            f"least possible is {least_loss():.2f}) with pre-norm, and of {post:.2f} with "
+            f"post-norm. At {RATES[0]:g} both learn alike. That is why post-norm networks are "
+            "trained with a low rate and a long warm-up."
         )
 
     def draw(self) -> Drawing:
@@ -70,9 +71,9 @@ class Compared:
         label(right, f"Training {DEPTH} layers", "step", "loss, nats a word")
         return Drawing(
             figure,
-            "Left: with the norm after the parts, the layers near the output begin with long "
-            "gradients. Right: at a high rate that network stays behind or learns nothing; at a "
-            "lower one both learn. The thin line is the least possible loss.",
+            "Left: with the norm after the parts, the layers near the output begin with large "
+            "gradients. Right: at a high rate that network stays behind; at a lower one both "
+            "learn. The thin line is the least possible loss.",
         )
 
 

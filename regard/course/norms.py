@@ -101,6 +101,9 @@ def lesson(seed: int = 0) -> Lesson:
         "One item among random neighbours: in batches of 2 its numbers spread by "
         f"{by_batch[0]:.2f} from batch to batch, in batches of 128 by {by_batch[-1]:.2f}, under "
         "layer norm never.",
+        "In use batch norm takes the means that it remembers. After one batch they are still "
+        "nearly those it began with (0 and 1), so the number in the table is another one than in "
+        "training; layer norm has nothing to remember.",
     ]
     table = Table(
         "Feature 1 of item 1", ("norm", "in training", "in use, one batch later"), modes(x)

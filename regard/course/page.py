@@ -30,7 +30,7 @@ def chapter_page(name: str, chapter: Chapter, lesson: Lesson) -> str:
 
 
 def index_page(results: Mapping[str, tuple[Chapter, Lesson]]) -> str:
-    """All chapters that ran, with their first pictures."""
+    """All chapters that ran, with all their pictures."""
     sections = [
         {"title": title, "chapters": [_entry(name, *results[name]) for name in chapters]}
         for title, section in SECTIONS.items()
@@ -47,7 +47,7 @@ def _entry(name: str, chapter: Chapter, lesson: Lesson) -> dict[str, Any]:
         "idea": CHAPTERS[name],
         "numbers": f"{right} of {len(lesson.numbers)} numbers as expected",
         "ok": lesson.ok,
-        "picture": _picture(lesson.drawings[0]),
+        "pictures": [_picture(drawing) for drawing in lesson.drawings],
     }
 
 

@@ -24,14 +24,15 @@ That is called equivariance.
 Invariance is something else: an output that does not change at all. The rows of self-attention are
 not invariant, they move. But when they are pooled into one vector, by a mean or a maximum, the
 moving can no longer be seen, and the one vector is invariant: both sentences mean the same to the
-network. Positions put an end to that.
+network. Positions put an end to that (ALiBi in an encoder only in part: it knows how far, not on
+which side, so a sentence and its reverse still look alike).
 """
 TRY = (
     "Train a classifier without positions (regard.models.encoder.Encoder, positions='none') on "
     "reviews with their words shuffled: how much worse is it?",
     "Read a sentence backwards with ALiBi in an encoder: the rows only move. Which of the other "
     "orders can it tell from the first?",
-    "Leave the causal mask out of the decoder below: is its row then like that of the encoder?",
+    "Leave the causal mask out of the decoder of the last row: is it then like the encoder?",
 )
 QUESTIONS = (
     (
@@ -122,7 +123,8 @@ def _says(found: dict[str, dict[str, float]]) -> list[str]:
         "So the word invariant, which one often reads, is true of the pooled vector only. The rows "
         "themselves move with the words, and the first row is another one as soon as another word "
         "comes first.",
-        "Every kind of positions ends it, and so does a causal mask alone.",
+        "Every kind of positions ends it, and so does a causal mask alone. (both: sinusoidal and "
+        "rotary at once.)",
     ]
 
 
@@ -131,7 +133,7 @@ def _table(found: dict[str, dict[str, float]]) -> Table:
         (name, *(f"{gap:.1e}" for gap in gaps.values())) for name, gaps in found.items()
     ]
     head = ("positions", "rows, moved back", "mean", "max", "first")
-    return Table("Largest difference between any two orders", head, rows)
+    return Table("Largest difference from the first order", head, rows)
 
 
 def _draw_rows(seed: int) -> Drawing:

@@ -14,7 +14,8 @@ from regard.shapes import StackSettings
 
 TITLE = "How a network knows which word came first"
 IDEA = """
-Attention compares every word with every other and adds up. A sum has no order, so "dog bites man"
+Attention compares every word (as a query) with every other (as a key) and gives each pair a score;
+the chapters on attention say how. Then it adds up. A sum has no order, so "dog bites man"
 and "man bites dog" would be the same to it. Something has to tell the words apart by their place.
 
 The first Transformer added a vector to every word: sines and cosines of the position, in pairs,
@@ -39,7 +40,8 @@ QUESTIONS = (
     (
         "Why sines and cosines, and not the position itself as a number?",
         "They stay between -1 and 1 for any length, and the dot product of two places depends on "
-        "their distance alone.",
+        "their distance alone. Added to words, products of word and place come in too, and a score "
+        "no longer depends on distance alone (the table says how much).",
     ),
     (
         "A text is longer than all seen in training. Which schemes can take it?",
@@ -231,8 +233,8 @@ def _draw_schemes(seed: int) -> Drawing:
     label(right, "ALiBi: what is added to the score", "distance", "added to the score")
     caption = (
         "What distance does to a score. Rotary: the mean over 200 random vectors that look for "
-        "themselves. T5: 16 near distances have a number each, farther ones share. ALiBi: a "
-        "straight line down, steep in some heads and nearly flat in others."
+        "themselves. T5, looking back: 16 near distances have a number each, farther ones share. "
+        "ALiBi: a straight line down, steep in some heads and nearly flat in others."
     )
     return Drawing(figure, caption)
 

@@ -20,7 +20,7 @@ A recurrent network reads a text as we do, one token after the other, and keeps 
 numbers that stand for everything read so far. At each step the state and the next token make the
 new state. The same weights are used at every step, so a text may have any length.
 
-A plain RNN has one product and a bend. An LSTM has a second state, the cell, and three gates that
+A plain RNN has one product and a tanh. An LSTM has a second state, the cell, and three gates that
 decide what to forget, what to write and what to show; a GRU does with two gates and one state.
 Layers can be stacked, the states of one being what the next one reads, and a second network can
 read backwards.

@@ -84,8 +84,8 @@ def lesson(seed: int = 0) -> Lesson:
         "0.82. Those with one of two tags score 1 / sqrt(2 x 2) = 0.5.",
         f"At sharpness 1 the best picture has a weight of only {weights[0, 0]:.2f} and the answer "
         f"is a blur of all six; at 10 it has {weights[2, 0]:.2f}, at 100 all of it.",
-        f"The dictionary of ages, looked up softly: off by {wrong[0]:.1f} years at sharpness 1, by "
-        f"{wrong[1]:.2g} at 3, by {wrong[2]:.1g} at 10. The hard look-up is the "
+        f"The dictionary of ages, looked up softly: off by up to {wrong[0]:.1f} years at sharpness "
+        f"1, by {wrong[1]:.2g} at 3, by {wrong[2]:.1g} at 10. The hard look-up is the "
         "far end of the soft one.",
         "Asked for snow, which no picture has, a soft search still answers, with the mean of all "
         "six: weights say how to share, not whether there is anything to be found.",

@@ -43,8 +43,8 @@ QUESTIONS = (
     ),
     (
         "Mean, maximum or [CLS]: which needs training?",
-        "[CLS]: its vector says something about the sentence only after a task has made it; mean "
-        "and maximum collect what the words already say.",
+        "All need trained word vectors: untrained, all three guess. [CLS] must also learn by "
+        "itself to collect what the words say; a mean and a maximum do that from the start.",
     ),
     (
         "What does a mean of embeddings not know?",
@@ -144,7 +144,7 @@ def lesson(seed: int = 0) -> Lesson:
     rows = [(way, *_told(one)) for way, one in after.items()]
     head = ("trained, by", "cosine within a topic", "between topics", "pairs right, percent")
     drawings = [_draw_pairs(held_out, vectors), _draw_ways(before, after)]
-    return Lesson(numbers, drawings, says, [Table("Three ways to make one of many", head, rows)])
+    return Lesson(numbers, drawings, says, [Table("Ways to make one vector of many", head, rows)])
 
 
 def sentences(dice: Random) -> tuple[list[Said], list[Said]]:

@@ -22,9 +22,10 @@ have written itself (teacher forcing), and all positions are judged. In use ther
 each token that it writes is fed back as the next input.
 """
 TRY = (
-    "Raise the longest word from 6 to 12 letters: one state has to hold twice as much (the next "
-    "chapter measures it).",
-    "Set reverse_source=True: the first letter to write was then the last one read.",
+    "Raise the longest word from 6 to 12 letters: one state has to hold twice as much (the "
+    "chapter forgetting measures it).",
+    "Set reverse_source=True: the first letter to write was then the first one read, so the way "
+    "to it is longer. When copying it is the other way round. Does it matter?",
     "Write with a beam of 4 instead of the likeliest letter: DecodeSettings(beam=4).",
 )
 QUESTIONS = (

@@ -71,8 +71,10 @@ def lesson(seed: int = 0) -> Lesson:
         "right angles 0; at 140 degrees -0.77, since they point apart.",
         "With lengths 2 and 3 the dot product at 45 degrees is 2 x 3 x 0.7071 = 4.24: larger than "
         "that of two unit vectors which are the same. Lengths count, unless they are divided out.",
-        f"Random directions: with 2 features any angle comes up, with 512 the cosine stays within "
-        f"about {2 * spreads[512]:.2f} of 0. So in a wide space a cosine of 0.5 can not be chance.",
+        "Random directions: with 2 features any angle comes up, with 512 the cosine of 19 pairs "
+        f"in 20 lies within {2 * spreads[512]:.2f} of 0, and 0.5 practically never comes up. The "
+        "vectors of a network are not random, they share directions: compare their cosines with "
+        "each other, not with 0.",
     ]
     return Lesson(numbers, [_draw_pairs(dots), _draw_random(cosines)], says, [_by_hand()])
 

@@ -35,7 +35,7 @@ decoder looks at the encoder's vectors by cross-attention: the Transformer of 20
 translation.
 
 The networks that have names differ in sizes and in a few switches: where the norm stands, which
-bend the feed-forward part has, how positions come in.
+non-linear function the feed-forward part has, how positions come in.
 """
 TRY = (
     "regard info vaswani-base prints where all its parameters are; try bert-base and gpt2.",
@@ -63,7 +63,8 @@ QUESTIONS = (
     ),
     (
         "Which part knows where a word stands?",
-        "Only the positions: attention, feed-forward and norm treat all places alike.",
+        "The positions: attention, feed-forward and norm treat all places alike. In a decoder the "
+        "causal mask gives some of it away too.",
     ),
 )
 PUBLISHED = {  # parameters, without what the authors count and we do not have; see zoo/presets.py
@@ -243,8 +244,8 @@ def _says(counts: dict[str, int]) -> list[str]:
         f"names, {counts['vaswani-base'] / 1e6:.1f} million can be counted.",
         "In the SimpleTransformer every word gives one judgement: 100 words in, 100 places with "
         "10,000 scores each out. It takes any length. A network with learned positions does not, "
-        "and says so. (Written with torch's MultiheadAttention, mind that it gives back a pair, "
-        "and that the attention must be kept in self, or it is not trained.)",
+        "and says so. (Whoever builds it from torch.nn.MultiheadAttention: that gives back a pair, "
+        "output and weights, and is trained only if it is kept in self.)",
     ]
 
 

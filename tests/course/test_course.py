@@ -189,6 +189,7 @@ def test_the_index_shows_what_ran_in_the_order_of_the_course_and_what_went_wrong
     assert [section["title"] for section in sections] == ["Representations", "Attention"]
     (first,), (second,) = (section["chapters"] for section in sections)
     assert (first["link"], first["ok"]) == ("embeddings.html", True)
+    assert len(first["pictures"]) == len(a_lesson().drawings)
     assert (second["numbers"], second["ok"]) == ("1 of 2 numbers as expected", False)
     assert not addresses_in(page)
 

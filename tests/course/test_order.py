@@ -52,4 +52,4 @@ def test_self_attention_knows_context_but_no_order_and_a_transformer_both(monkey
 def test_an_rnn_knows_order(monkeypatch, dice):
     monkeypatch.setattr(order, "STEPS", 250)
     torch.manual_seed(0)
-    assert order.MODELS["RNN"](order.order_task(dice, 3000), order.order_task(dice, 500)) > 85
+    assert order.MODELS[order.RNN](order.order_task(dice, 3000), order.order_task(dice, 500)) > 85

@@ -11,4 +11,4 @@ for score in ("dot", "general", "additive", "concat"):
     print(score, seen.shape, weights.sum().item())  # one vector; weights sum to 1
 
 _, weights = Align("dot", 16, 16, scope="local-m", reach=1)(state, read, start=3)
-print(weights[0, 0].nonzero().flatten().tolist())  # [2, 3, 4]: places around the third
+print(weights[0, 0].nonzero().flatten().tolist())  # [2, 3, 4]: around place 3, from 0

@@ -7,6 +7,7 @@ keys = torch.eye(3)  # a different direction for each name
 values = torch.tensor(list(ages.values()))[:, None]
 
 for sharpness in (1.0, 5.0, 100.0):
-    answer, weights = attention(sharpness * keys[:1], keys, values)  # who is like Ada?
+    query = sharpness * 3**0.5 * keys[:1]  # who is like Ada? attention divides by sqrt(3) again
+    answer, weights = attention(query, keys, values)
     print(answer.item(), weights.tolist())
-# 50.3: a mean of all three; 38.7: mostly Ada; 36.0, as ages["Ada"] says
+# 47.4: a mean of all three; 36.4: nearly Ada alone; 36.0, as ages["Ada"] says

@@ -1,10 +1,14 @@
 // The index of the course: a card for each chapter.
 
+const drawn = (picture) => make("img", { src: picture.data, alt: picture.caption });
+
 function card(chapter) {
+  const [first, ...more] = chapter.pictures;
   return make(
     "a",
     { class: "card chapter", href: chapter.link },
-    make("img", { src: chapter.picture.data, alt: chapter.picture.caption }),
+    drawn(first),
+    make("div", { class: "more" }, ...more.map(drawn)),
     make("h3", {}, chapter.title),
     make("p", {}, chapter.idea),
     make("p", { class: chapter.ok ? "how" : "how wrong" }, chapter.numbers),
