@@ -25,6 +25,7 @@ from regard.train.state import random_tensors, restore_random
 from regard.train.training import Training
 
 SHARE = 4  # one in so many rows of a batch is decoded, and half as many before
+WHOLE = 1000  # a batch of no more rows is decoded whole
 FEW, MANY = 500, 4000  # examples that baselines learn from
 ANSWERED = 2000  # inputs that they answer
 BOOTSTRAP = 45_000_000  # bytes, from 1,000 examples on
@@ -89,8 +90,9 @@ def _scoring(training: Training, splits: Splits[Any], trial: Trial, others: int)
     with torch.no_grad(), _until_decoding(network, found):
         predict_fitting(task, predictor, inputs)
     decoding = _decoding(training, predictor, splits.test, found)
-    one = size_of(*network.parameters()) + trial.kept
-    loading = one * (1 + (settings.average if settings.keep == "averaged" else 1))
+    averaged = settings.average if settings.keep == "averaged" else 1
+    weights = size_of(*network.parameters())
+    loading = averaged * weights + 2 * (weights + trial.kept)  # one checkpoint is read and parsed
     everything = [*splits.train, *splits.validation, *splits.test]
     read_again = _size(_evenly(everything, FEW)) * len(everything) // min(FEW, len(everything))
     learning, learned, answering = _baselines(training, splits.train, inputs)
@@ -106,9 +108,10 @@ def _decoding(training: Training, predictor: Any, part: Sequence[Any], found: li
     inputs = training.task.inputs(part)
     fitting = sorted((text for text in inputs if training.task.fits(text)), key=len)
     batch = fitting[: found[0]]  # short inputs make the batches with the most rows
+    share = SHARE if len(batch) > WHOLE else 1
     few, more = (
-        _evenly(batch, -(-len(batch) // (2 * SHARE))),
-        _evenly(batch, -(-len(batch) // SHARE)),
+        _evenly(batch, -(-len(batch) // (2 * share))),
+        _evenly(batch, -(-len(batch) // share)),
     )
     with stopping_at(training.network, _wanted(training, part)):
         predictor.predict(few[:1])  # what is made once, at the first use

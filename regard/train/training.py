@@ -237,14 +237,17 @@ class Training:
                 f"Go on with: regard resume {self.folder}"
             )
         try:
-            found = [checkpoints.load(checkpoints.folder_of(home, step)) for step in chosen]
+            found = [self._weights_at(checkpoints.folder_of(home, step)) for step in chosen]
         except RunError as error:
             raise RunError(
                 f"{error} The weights to keep ({keep}) are in it. To end with those of the last "
                 f'step instead, put keep = "last" into [train] of {self.folder / "recipe.toml"} '
                 f"and run: regard resume {self.folder}"
             ) from error
-        return average_weights([c.tensors["model"] for c in found])
+        return average_weights(found)
+
+    def _weights_at(self, checkpoint: Path) -> Weights:
+        return checkpoints.load(checkpoint).tensors["model"]  # what else is in it is not held
 
     def _to_average(self) -> list[int]:
         """The last checkpoints that stand at a validation: where a person stopped the run does
