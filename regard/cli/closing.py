@@ -57,13 +57,11 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     first = one_line(min((sample["input"] for sample in facts["samples"]), key=len), 60)
     if not facts["test"]["beats_baseline"]:
         say("\nIt does not beat the baseline yet: give it more time (--budget) or more data.")
-    drawn = (run.folder / "attention.html").exists()  # not every network has attention
-    written = ", ".join(["the model", "README.md", "report.html", *["attention.html"] * drawn])
-    say(f"\nIn {os.path.relpath(run.folder)}: {written}.")
+    folder = os.path.relpath(run.folder)
+    say(f"\nIn {folder}: the model, README.md, report.html, attention.html.")
     say("Try next:")
     say(f"  {command('predict', run.folder, first)}")
-    if drawn:
-        say(f"  {command('look', run.folder, first)}")
+    say(f"  {command('look', run.folder, first)}")
     say(f"  {command('info', run.folder)}")
 
 

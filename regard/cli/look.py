@@ -14,7 +14,8 @@ from regard.cli.console import echo_json, in_colour, say
 @click.argument("text")
 @click.option(
     "--attention",
-    help="encoder, decoder, cross or copy  [default: cross in the terminal, all in pictures].",
+    help="encoder, decoder, cross or copy  [default: cross in the terminal, all in pictures]; "
+    "influence: what each output depends on, by gradients, also without attention.",
 )
 @click.option("--layer", type=int, help="1 is the first [default: the last in the terminal].")
 @click.option("--head", type=int, help="1 is the first [default: the mean in the terminal].")
@@ -44,7 +45,8 @@ def look(
     from regard.lens.terminal import draw
     from regard.run import Run
 
-    picture = Run.load(run).look(text)
+    opened = Run.load(run)
+    picture = opened.influence(text) if attention == "influence" else opened.look(text)
     chosen = picture.only(name=attention, layer=layer, head=head)
     for path in (png, html):
         if path is not None:

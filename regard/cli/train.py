@@ -132,10 +132,9 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
 
 def draw(ready: "Draft") -> None:
     """The picture that the run will end with, of a network that knows nothing yet."""
-    from regard.lens.capture import attentions, look
+    from regard.lens.capture import look
 
     task, network = ready.training.task, ready.training.network
-    if attentions(network):
-        picture = look(task, network, task.samples(ready.splits.test)[0])
-        with TemporaryDirectory() as folder:
-            picture.last.save(Path(folder) / "attention.png")
+    picture = look(task, network, task.samples(ready.splits.test)[0])
+    with TemporaryDirectory() as folder:
+        picture.last.save(Path(folder) / "attention.png")

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.errors import ConfigError
+from regard.lens.influence import influence
 from regard.lens.picture import AttentionMap, Picture
 from regard.nn.align import Align
 from regard.nn.attention import Attend, attend
@@ -82,9 +82,10 @@ def _note(seen: list[Seen], name: str, layer: int) -> Callable[..., None]:
 
 
 def look(task: Task[Any], network: nn.Module, text: str) -> Picture:
-    """Run one text through a trained network and keep what every head looked at."""
+    """Run one text through a trained network and keep what every head looked at; of a network
+    without attention, what its outputs depend on."""
     if not attentions(network):
-        raise ConfigError("there is nothing to look at: this network has no attention.")
+        return influence(task, network, text)
     replay = task.replay(network, text)
     network.eval()
     with capture(network) as seen, torch.no_grad():

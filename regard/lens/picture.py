@@ -24,6 +24,7 @@ TITLES = {
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
     "copy": "copying",
+    "influence": "influence of the source, by gradients",
 }
 
 
@@ -59,6 +60,8 @@ class AttentionMap:
     @property
     def labels(self) -> tuple[str, str, str]:
         """('cross-attention', 'layer 2', 'head 3'), with 'mean of 4 heads' for several."""
+        if self.name == "influence":
+            return TITLES[self.name], "all layers", "the whole network"
         one = len(self.heads) == 1
         heads = f"head {self.heads[0] + 1}" if one else f"mean of {len(self.heads)} heads"
         return TITLES.get(self.name, f"{self.name} attention"), f"layer {self.layer + 1}", heads

@@ -82,8 +82,9 @@ class Seq2Seq(nn.Module):
     def start(self, source: Source) -> WriterState:
         s, ids = self.settings, source.ids
         self._check_length(ids)
-        read = reversed_rows(ids, source.lengths) if s.reverse_source else ids
-        memory, state = self.reader(self.drop(self.source(read)), source.lengths)
+        tokens = self.drop(self.source(ids))  # (B, S, E)
+        read = reversed_rows(tokens, source.lengths) if s.reverse_source else tokens
+        memory, state = self.reader(read, source.lengths)
         if s.reverse_source:
             memory = reversed_rows(memory, source.lengths)  # place 0 is the first token again
         decided = memory.new_zeros(len(ids), s.width_of_writer)

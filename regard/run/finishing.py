@@ -5,7 +5,6 @@ from typing import Any
 from regard.build import read_splits
 from regard.config import Tree
 from regard.files import file_hash, read_table, write_json, write_text
-from regard.lens.capture import attentions
 from regard.lens.report import report_page
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights
@@ -37,10 +36,9 @@ def finish(training: Training) -> Run:
         "test": {k: v for k, v in scored.items() if k != "run"},  # no path: a run may move
         "samples": _samples(run, baselines, splits.test),
     }
-    if attentions(network):
-        picture = run.look(facts["samples"][0]["input"])
-        picture.last.save(folder / "attention.png")
-        picture.save(folder / "attention.html")  # all of it
+    picture = run.look(facts["samples"][0]["input"])
+    picture.last.save(folder / "attention.png")
+    picture.save(folder / "attention.html")  # all of it
     for name, baseline in baselines.items():
         baseline.save(folder / "baseline" / name)
     run.predictor().save(folder)

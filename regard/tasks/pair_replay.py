@@ -49,7 +49,8 @@ def replay_of(predictor: Transducer, text: str) -> Replay:
     columns = tuple(predictor.source.pieces(found.source))
     across = rows, columns
     axes = {"encoder": (columns, columns), "decoder": (rows, seen), "cross": across, "copy": across}
-    return Replay(text, found.output, lambda: found.run(predictor.network), axes)
+    chosen = tuple(found.written)
+    return Replay(text, found.output, lambda: found.run(predictor.network), chosen, axes)
 
 
 @torch.no_grad()

@@ -39,7 +39,10 @@ class Replay:
 
     source: str
     output: str
-    run: Callable[[], object]
+    run: Callable[[], Tensor]
+    """Scores (T, V) of each token that was written."""
+    chosen: tuple[int, ...]
+    """The tokens that were written."""
     axes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
     """What the rows and columns of each attention stand for: {"cross": (written, source), ...}."""
 
@@ -74,8 +77,10 @@ class Task(Protocol[Prepared]):
     """The settings this task reads (a config.Recipe); a recipe file is checked against it."""
     faces: ClassVar[dict[str, str]]
     """Other names of the task, each with what it is for: {"translate": "text to text ..."}."""
-    split_rule: str
-    """How examples find their side, in words, for the card."""
+
+    @property
+    def split_rule(self) -> str:
+        """How examples find their side, in words, for the card."""
 
     # Reading
     @classmethod

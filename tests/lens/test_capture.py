@@ -1,11 +1,14 @@
 """Looking changes nothing, and what is seen is what the kernel used."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
 from regard.build import new_training
-from regard.errors import ConfigError
 from regard.lens.capture import attentions, capture, look
+from regard.lens.influence import influence
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.nn.attention import Attend
@@ -100,8 +103,47 @@ def test_what_is_copied_is_shown_too(small, tmp_path):
     assert copied.labels[0] == "copying" and copied.weights.shape == (1, len(copied.rows), 3)
 
 
-def test_a_network_without_attention_has_nothing_to_show(small, tmp_path):
-    recipe = small(*RECURRENT, "model.attention=none", unset=NOT_RECURRENT)
-    training = new_training(recipe, tmp_path / "run")
-    with pytest.raises(ConfigError, match="nothing to look at: this network has no attention"):
-        look(training.task, training.network, "abc")
+@pytest.mark.parametrize("backwards", ["true", "false"])
+def test_a_network_without_attention_shows_what_its_outputs_depend_on(small, tmp_path, backwards):
+    sets = (*RECURRENT, "model.attention=none", f"model.reverse_source={backwards}")
+    training = new_training(small(*sets, unset=NOT_RECURRENT), tmp_path / "run")
+    (found,) = look(training.task, training.network, "abc").maps
+    assert found.name == "influence" and found.columns == ("a", "b", "c")
+    assert found.weights.shape == (1, len(found.rows), 3)
+    assert abs(found.weights.sum(-1) - 1).max() < 1e-6
+
+
+def test_influence_is_the_slope_of_the_log_probability(small, tmp_path):
+    """Against differences: move one source vector a little, and see how far the token's
+    log-probability moves. Also for a source that is read backwards: columns keep their order."""
+    sets = (*RECURRENT, "model.attention=none", "model.reverse_source=true")
+    training = new_training(small(*sets, unset=NOT_RECURRENT), tmp_path / "run")
+    task, network = training.task, training.network.double().eval()
+    shown = influence(task, network, "abc").maps[0].weights[0]  # (T, S)
+    replay, step = task.replay(network, "abc"), 1e-6
+    slopes = np.zeros((*shown.shape, 8))
+
+    def moved(place: int, feature: int) -> Any:
+        calls = iter([True])
+
+        def nudge(module: Any, given: Any, vectors: Any) -> Any:
+            if next(calls, False):
+                vectors = vectors.clone()
+                vectors[0, place, feature] += step
+            return vectors
+
+        hooks = [t.register_forward_hook(nudge) for t in {network.source, network.target}]
+        with torch.no_grad():
+            chances = replay.run().log_softmax(-1)
+        for hook in hooks:
+            hook.remove()
+        return np.array([float(chances[t, token]) for t, token in enumerate(replay.chosen)])
+
+    with torch.no_grad():
+        chances = replay.run().log_softmax(-1)
+    still = np.array([float(chances[t, token]) for t, token in enumerate(replay.chosen)])
+    for place in range(3):
+        for feature in range(8):
+            slopes[:, place, feature] = (moved(place, feature) - still) / step
+    lengths = np.linalg.norm(slopes, axis=-1)
+    np.testing.assert_allclose(shown, lengths / lengths.sum(-1, keepdims=True), atol=1e-4)

@@ -29,9 +29,10 @@ def test_a_network_trains_answers_shows_itself_and_is_honest(pairs, tmp_path, na
     again = regard.load(run.folder)
     assert again.recipe.model == run.recipe.model and again.recipe.model.copying == ("copy" in name)
     assert again.predict(WORDS[:9]) == run.predict(WORDS[:9])
-    looks = name != "Sutskever"
-    assert (run.folder / "attention.png").exists() == looks
-    assert not looks or run.look("axe").maps[-1].columns == ("a", "x", "e")
+    shown = run.look("axe").maps[-1]
+    assert (run.folder / "attention.png").exists() and shown.columns == ("a", "x", "e")
+    assert (shown.name == "influence") == (name == "Sutskever"), "which has no attention"
+    assert run.influence("axe").maps[0].rows == shown.rows
     report = run.check(cases=10)
     assert report.passed, report.as_json()
 

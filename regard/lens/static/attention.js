@@ -83,8 +83,8 @@ function drawControls(maps, heads) {
   options("head", heads, (head) => headName(view.map, head));
   at("stretch").checked = state.stretch;
   at("peak").textContent = state.stretch ? view.peak.toFixed(2) : "1";
-  const parts = [capital(view.map.title), `layer ${state.layer}`, headName(view.map, state.head)];
-  at("map-title").textContent = parts.join(", ");
+  const place = view.map.whole ? [] : [`layer ${state.layer}`, headName(view.map, state.head)];
+  at("map-title").textContent = [capital(view.map.title), ...place].join(", ");
 }
 
 function drawReading() {
@@ -216,7 +216,7 @@ function drawOverview(maps) {
   const ink = parseInt(themed("--ink").slice(1), 16);
   const focused = document.activeElement.dataset.pick; // redrawn, yet the keyboard keeps its place
   at("overview").replaceChildren(...maps.flatMap((map) => [
-    make("h3", {}, `Layer ${map.layer}`),
+    make("h3", {}, map.whole ? "The whole network" : `Layer ${map.layer}`),
     make("div", { class: "heads" }, ...headsOf(map).map((head) => thumbnail(map, head, ink))),
   ]));
   if (focused) at("overview").querySelector(`[data-pick="${focused}"]`)?.focus();
