@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard.errors import RegardError as RegardError
+    from regard.run import Chat as Chat
     from regard.run import Run as Run
     from regard.run import check as check
+    from regard.run import compare as compare
     from regard.run import load as load
     from regard.run import resume as resume
     from regard.run import train as train
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOMES = {
+    "Chat": "regard.run",
     "check": "regard.run",
+    "compare": "regard.run",
     "load": "regard.run",
     "resume": "regard.run",
     "train": "regard.run",
@@ -38,7 +42,7 @@ _HOMES = {
     "RegardError": "regard.errors",
 }
 _ROOMS_AND_VERBS = ("check", "train")
-__all__ = ["RegardError", "Run", "check", "load", "resume", "train"]
+__all__ = ["Chat", "RegardError", "Run", "check", "compare", "load", "resume", "train"]
 
 
 class _Package(ModuleType):

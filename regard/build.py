@@ -166,6 +166,13 @@ def read_splits(task: Task[Any], facts: Tree, folder: Path) -> Splits[Any]:
     return splits
 
 
+def is_of(folder: Path, recipe: Recipe) -> bool:
+    """Was this run made with these settings, on data like these, wherever they lie now?"""
+    facts, task = open_task(folder)
+    ours, theirs = (one.model_copy(update={"data": None}) for one in (recipe, task.recipe))
+    return ours == theirs and _fingerprint(type(task).read(recipe)) == facts["data"].get("sha256")
+
+
 def pick_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -15,6 +15,7 @@ FIRST_PIECE = len(SPECIALS)
 
 SCORE_TITLES = {
     "token_accuracy": "next tokens right, %",
+    "perplexity": "perplexity of a token",
     "exact_match": "outputs right, %",
     "per": "PER, pieces wrong, %",
     "wer": "WER, outputs wrong, %",
@@ -23,6 +24,8 @@ SCORE_TITLES = {
     "rouge1": "ROUGE-1, F1",
     "rouge2": "ROUGE-2, F1",
     "rougeL": "ROUGE-L, F1",
+    "distinct1": "distinct-1, different words, %",
+    "distinct2": "distinct-2, different pairs of words, %",
 }
 REMARKS = {  # counts in the result of an evaluation that a reader of its scores must know
     "too_long": "inputs are empty or too long: counted as wrong",

@@ -124,9 +124,8 @@ def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
     keys, home = _place_of(cls, error)
     place, name = f"{where}{_line(where, keys)}: ", ".".join(keys)
     if error["type"] == "union_tag_invalid":
-        kinds = [_kind(section) for section in _sections(home, keys[-2])]
-        found = error["ctx"]["tag"]
-        return f'{place}{name}: there is no kind "{found}".{did_you_mean(found, kinds)}'
+        section, found = keys[-2], error["ctx"]["tag"]
+        return f"{place}{name}: {_no_kind(_sections(home, section), section, found)}"
     if error["type"] == "extra_forbidden":
         return f"{place}{_unknown(cls, keys, home)}"
     if error["type"] == "missing":
@@ -134,6 +133,16 @@ def _explain(cls: type[Settings], error: Any, where: Path | str) -> str:
     if error["type"] == "value_error":  # our own sentences, from the validators above
         return f"{place}{name + ': ' if name else ''}{error['ctx']['error']}"
     return f"{place}{name}: {error['msg'][0].lower()}{error['msg'][1:]}, found {error['input']!r}."
+
+
+def _no_kind(sections: list[type[Settings]], name: str, found: str) -> str:
+    """A kind that is not there; perhaps it is a setting of one that is, as a network's cell."""
+    for section in sections:
+        for key, field in section.model_fields.items():
+            if found in get_args(field.annotation):
+                wanted = f'{name}.kind = "{_kind(section)}" and {name}.{key} = "{found}"'
+                return f'there is no kind "{found}". Write {wanted}.'
+    return f'there is no kind "{found}".{did_you_mean(found, map(_kind, sections))}'
 
 
 def _unknown(cls: type[Settings], keys: list[str], home: type[Settings] | None) -> str:

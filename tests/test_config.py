@@ -134,6 +134,10 @@ def test_swiglu_is_narrower_so_that_it_costs_the_same():
             'r.toml:7: model.kind: there is no kind "rrn". Did you mean "rnn"',
         ),
         ('kind = "gpt"', 'model.kind: there is no kind "gpt". Known: rnn, transformer.'),
+        (
+            'kind = "lstm"',
+            'no kind "lstm". Write model.kind = "rnn" and model.cell = "lstm".',
+        ),
         ("cell = 3", 'r.toml:7: the setting "model.cell" goes with model.kind = "rnn".'),
     ],
 )

@@ -1,15 +1,24 @@
 """Results that can be had again: each plan is whole, and one is carried out in small."""
 
+import gzip
 import json
+import lzma
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from regard.build import new_training
 from regard.cli.reproduce import reproduce
-from regard.reproduce import sets
+from regard.data.splits import place_of, side_of
+from regard.errors import ConfigError
+from regard.reproduce import claims, sets
 from regard.reproduce.plans import PLANS, RECIPES
-from regard.tasks.recipe import read_recipe
+from regard.reproduce.sets import Shelf
+from regard.run import is_finished
+from regard.tasks.pair_data import files, read_part
+from regard.tasks.recipe import make_recipe, read_recipe
 
 SMALL = """\
 task = "transduce"
@@ -31,7 +40,7 @@ def test_every_part_of_a_plan_has_a_recipe_and_every_recipe_a_plan():
 
 def test_rows_made_up_are_turned_around_and_in_one_file_only(tmp_path, monkeypatch):
     monkeypatch.setattr(sets, "ROWS", {"path": 300, "validation": 20, "test": 30})
-    files = sets.reversed_rows(tmp_path / "data")
+    files = sets.reversed_rows(Shelf(None, tmp_path / "data"))
     rows = {side: Path(path).read_text().splitlines() for side, path in files.items()}
     assert {side: len(lines) for side, lines in rows.items()} == sets.ROWS
     pairs = [line.split("\t") for lines in rows.values() for line in lines]
@@ -56,18 +65,21 @@ def test_a_plan_trains_is_held_against_its_claims_and_written_down(small_plan, t
     done = small_plan(reproduce, ["reverse"])
     assert done.exit_code == 1, "six steps teach nothing, and that is said"
     assert done.stdout.count("DOES NOT HOLD") == 3 and "anti-diagonal" in done.stdout
+    assert done.stdout.count("holds") == 2, "in less than ten minutes"
     (path,) = (tmp_path / "bench" / "results").iterdir()
     result = json.loads(path.read_text(encoding="utf-8"))
     assert path.name == f"{result['date']}-reverse.json"
-    assert list(result["runs"]) == ["additive", "transformer"]
+    models = [row["model"] for row in result["results"]]
+    assert models[0] == "additive" and "transformer: copy the source" in models
+    assert all(row["scores"]["exact_match"]["signature"] for row in result["results"])
+    assert result["results"][0]["split"] == "test part, 20 inputs" and result["seconds"] > 0
     assert result["command"] == "regard reproduce reverse" and result["hardware"]
-    assert not any(claim["holds"] for claim in result["claims"])
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
 
 
 def test_what_is_finished_is_not_trained_again(small_plan, tmp_path):
     first = small_plan(reproduce, ["reverse", "--json"])
-    assert len(json.loads(first.stdout)["claims"]) == 3, "tables of the training are talk"
+    assert len(json.loads(first.stdout)["claims"]) == 5, "tables of the training are talk"
     before = (tmp_path / "runs/reverse/additive/run.json").stat().st_mtime_ns
     again = small_plan(reproduce, ["reverse", "--json"])
     assert json.loads(again.stdout)["name"] == "reverse"
@@ -86,3 +98,161 @@ def test_a_run_of_another_recipe_is_not_taken_for_it(small_plan, tmp_path):
     path.write_text(path.read_text() + "train.rate = 0.5\n")
     refused = small_plan(reproduce, ["reverse"])
     assert "trained by another version of this recipe" in str(refused.exception)
+
+
+def test_a_stopped_run_of_another_recipe_is_not_trained_on(small_plan, tmp_path, monkeypatch):
+    recipe = read_recipe(tmp_path / "reverse-additive.toml")
+    data = sets.reversed_rows(Shelf(None, tmp_path / "runs/reverse/data"))
+    ours = recipe.model_copy(update={"data": recipe.data.model_copy(update=data), "seed": 7})
+    new_training(ours, tmp_path / "runs/reverse/additive")
+    refused = small_plan(reproduce, ["reverse"])
+    assert "trained by another version of this recipe" in str(refused.exception)
+    assert not (tmp_path / "runs/reverse/additive/checkpoints").exists()
+
+
+def test_a_stopped_run_goes_on(small_plan, tmp_path):
+    recipe = read_recipe(tmp_path / "reverse-additive.toml")
+    data = sets.reversed_rows(Shelf(None, tmp_path / "runs/reverse/data"))
+    ours = recipe.model_copy(update={"data": recipe.data.model_copy(update=data)})
+    new_training(ours, tmp_path / "runs/reverse/additive")
+    assert small_plan(reproduce, ["reverse", "--json"]).exit_code == 1
+    assert is_finished(tmp_path / "runs/reverse/additive")
+
+
+# Data of the other plans
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A folder with some lines of each data set, in the form that it is handed out in."""
+    folder = tmp_path / "sets"
+    write_files(folder, FILES)
+    return Shelf(folder, tmp_path / "home")
+
+
+FILES = {
+    "multi30k/train.de.gz": "Ein Hund.\n" * 3,
+    "multi30k/train.en.gz": "A dog.\n" * 3,
+    "multi30k/val.de.gz": "Eine Katze.\n",
+    "multi30k/val.en.gz": "A cat.\n",
+    "cmudict-0.7b/train.tsv.gz": "A\tAH\nBE\tB IY\n",
+    "cmudict-0.7b/dev.tsv.gz": "A\tEY\nSEE\tS IY\n",
+    "tatoeba-eng-spa/pairs.tsv.gz": "Hi.\tHola.\n",
+    "tatoeba-eng-fra/pairs.tsv.gz": "".join(f"Go {i}.\tVa {i} !\n" for i in range(400)),
+    "aeslc/train.jsonl.xz": json.dumps({"body": "Come.", "subject": "Lunch"}) + "\n",
+    "aeslc/dev.jsonl.xz": json.dumps(
+        {"body": "Go.", "subject": "No", "ann0": "one", "ann1": "two", "ann2": " "}
+    ),
+    "chitchat/train.jsonl.xz": json.dumps({"turns": [["Hi!"], ["Hello.", "You?"]]}) + "\n",
+}
+
+
+def write_files(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pack = gzip.compress if path.suffix == ".gz" else lzma.compress
+        path.write_bytes(pack(text.encode()))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_data_of_every_plan_fit_its_recipes(shelf, name, monkeypatch):
+    monkeypatch.setattr(sets, "ROWS", {"path": 120, "validation": 20, "test": 20})
+    plan = PLANS[name]
+    data = plan.data(shelf)
+    for part in plan.parts:
+        recipe, _ = make_recipe(RECIPES / f"{name}-{part}.toml", tree={"data": data})
+        for paths in (recipe.data.path, recipe.data.validation, recipe.data.test):
+            assert paths is None or read_part(recipe.data, files(paths), fallback=True).examples
+
+
+def test_words_that_are_trained_on_are_not_tested(shelf):
+    found = sets.pronunciations(shelf)
+    assert Path(found["test"]).read_text() == "SEE\tS IY\n"
+
+
+def test_french_is_drawn_by_its_english_sentence(shelf):
+    found = sets.french_english(shelf)
+    rows = {side: Path(path).read_text().splitlines() for side, path in found.items()}
+    assert sum(map(len, rows.values())) == 400 and all(rows.values())
+    assert 2 <= len(rows["test"]) <= 20
+    for side, lines in rows.items():
+        for line in lines:
+            assert sets.SIDES[side_of(place_of(line.split("\t")[1]), sets.SHARES)] == side
+
+
+def test_subjects_are_held_against_those_that_people_wrote(shelf):
+    (line,) = Path(sets.mail_subjects(shelf)["test"]).read_text().splitlines()
+    assert json.loads(line) == {"body": "Go.", "subject": ["one", "two"]}
+
+
+def test_data_that_are_not_there_are_asked_for(tmp_path):
+    for folder, problem in ((None, "--data-dir, or in REGARD_DATA"), (tmp_path, "no such file")):
+        with pytest.raises(ConfigError, match=problem):
+            Shelf(folder, tmp_path).file("multi30k/train.de.gz")
+
+
+# Claims
+
+
+def run_with(**scores):
+    test = {
+        "scores": {n: {"value": v, "low": v, "high": v} for n, v in scores.items()},
+        "baselines": [
+            {"name": "lead sentence", "scores": {"rougeL": {"value": 10.0}, "wer": {"value": 90.0}}}
+        ],
+    }
+    return SimpleNamespace(
+        facts={"test": test, "seconds": 600.0},
+        predict=lambda texts: ["calm"],
+        baselines=dict,
+        task=SimpleNamespace(known=lambda baselines, texts: [True]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        (claims.score("one", "bleu", 30), True),
+        (claims.score("one", "bleu", 30.1), False),
+        (claims.score("one", "wer", 25), True),
+        (claims.score("one", "wer", 24), False),
+        (claims.within("one", 10), True),
+        (claims.within("one", 9.9), False),
+        (claims.says("one", "calme", "still", "calm"), True),
+        (claims.says("one", "calme", "still"), False),
+        (claims.above_baselines("one", "rougeL", "lead"), True),
+        (claims.above_baselines("one", "wer", "lead"), True),
+        (claims.above_baselines("one", "rougeL", "nearest"), False),
+        (claims.stated("one", "rougeL"), True),
+    ],
+)
+def test_a_claim_is_held_against_what_came_out(claim, holds):
+    found, held = claim.judge({"one": run_with(bleu=30.0, wer=25.0, rougeL=12.0)})
+    assert held == holds and found
+    assert claims.goal(claim).must is False and "a goal" in claims.goal(claim).says
+
+
+@pytest.mark.parametrize(
+    ("metric", "difference", "low", "holds"),
+    [
+        ("bleu", 2.0, 1.0, True),
+        ("bleu", 2.0, -1.0, False),
+        ("wer", 2.0, 1.0, False),
+        ("wer", -2.0, -4.0, True),
+        ("wer", -2.0, -3.0, False),
+    ],
+)
+def test_better_means_by_more_than_chance(monkeypatch, metric, difference, low, holds):
+    high = low + 3.0
+    found = {"difference": difference, "low": low, "high": high, "significant": low * high > 0}
+    for known in (0, 1):
+        both = {"scores": {metric: found}, "in_training": {"a": 0, "b": known}}
+        monkeypatch.setattr(claims, "compare", lambda a, b, both=both: both)
+        judged = claims.better("a", "b", metric).judge({"a": None, "b": None})
+        assert judged[1] == (holds and not known)
+
+
+def test_what_was_trained_on_is_told():
+    found, _ = claims.says("one", "calme", "calm").judge({"one": run_with()})
+    assert found == "'calm', was trained on"

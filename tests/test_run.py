@@ -71,7 +71,8 @@ def test_two_files_with_matching_lines_and_a_csv_to_score_on(tmp_path):
     assert found["examples"] == 2 and found["in_training"] <= 1
     assert {b["name"] for b in found["baselines"]} > {"copy the source"}
     assert found["baseline"] in found["baselines"]
-    assert set(found["scores"]) == {"bleu", "chrf", "exact_match", "token_accuracy"}
+    of_tokens = {"token_accuracy", "perplexity"}
+    assert set(found["scores"]) == {"bleu", "chrf", "exact_match", *of_tokens}
 
 
 def test_columns_are_named_and_line_breaks_inside_cells_are_kept(tmp_path):

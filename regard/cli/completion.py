@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from regard.cli.console import VARIABLE, echo_json
 
-TASKS = ("transduce", "translate", "summarize", "pronounce")  # tasks.task_names() loads torch
+# tasks.task_names() would load torch
+TASKS = ("transduce", "translate", "summarize", "pronounce", "answer", "chat")
 
 
 @click.command()

@@ -11,6 +11,7 @@ import click
 
 from regard.cli.completion import complete_run
 from regard.cli.console import echo_json, say
+from regard.cli.decoding import decoding_options, given, unbroken
 from regard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,13 +31,7 @@ SAID = 5  # problems told one by one; after that they are only counted
 )
 @click.option("--source", help="Column to read, where it is not called as in training.")
 @click.option("--n", type=int, help="Outputs for each input, on one line with tabs between.")
-@click.option("--beam", type=int, help="Sequences kept at each step; 1 is greedy.")
-@click.option("--length-penalty", type=float, help="For beams: 0 likes short, 1 long outputs.")
-@click.option("--temperature", type=float, help="Above 0: sample instead of taking the best.")
-@click.option("--top-k", type=int, help="Sample among the K likeliest.")
-@click.option("--top-p", type=float, help="Sample among the likeliest that make up P.")
-@click.option("--min-p", type=float, help="Sample among those at least P times the best.")
-@click.option("--seed", type=int, help="For sampling: equal seeds give equal outputs.")
+@decoding_options
 @click.option("--trace", is_flag=True, help="Show how each output grows, token by token.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def predict(
@@ -66,7 +61,7 @@ def predict(
         raise ConfigError("give inputs or --file, not both; --trace goes with inputs.")
     from regard.run import CHUNK, Run
 
-    chosen = {name: value for name, value in decoding.items() if value is not None}
+    chosen = given(decoding)
     opened = Run.load(run)
     if trace:
         from regard.cli.trace import show_traces
@@ -91,10 +86,8 @@ def predict(
 
 
 def _one_line(output: str, several: bool) -> str:
-    """One input, one line: a line break inside an output would shift all that follow, and so
-    would a tab where several outputs stand on a line."""
-    output = output.replace("\r", "\\r").replace("\n", "\\n")
-    return output.replace("\t", "\\t") if several else output
+    """Where several outputs stand on a line, a tab inside one would shift the others."""
+    return unbroken(output).replace("\t", "\\t") if several else unbroken(output)
 
 
 def _cells_or_lines(run: "Run", file: Path, source: str | None) -> Iterator[str]:

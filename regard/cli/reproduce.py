@@ -10,7 +10,8 @@ import click
 from regard.cli.closing import carry_out
 from regard.cli.console import columns, echo_json, quick_start, say
 from regard.errors import ConfigError
-from regard.files import locked
+from regard.files import locked, read_facts
+from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
     from regard.config import Recipe, Tree
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", required=False)
+@click.option(
+    "--data-dir",
+    envvar="REGARD_DATA",
+    type=click.Path(path_type=Path, readable=False),
+    help="Folder of the data sets, each in a folder of its own  [default: $REGARD_DATA].",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, readable=False),
@@ -33,15 +40,18 @@ if TYPE_CHECKING:
     help="Folder of the dated result.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def reproduce(name: str | None, out: Path | None, results: Path, as_json: bool) -> None:
+def reproduce(
+    name: str | None, data_dir: Path | None, out: Path | None, results: Path, as_json: bool
+) -> None:
     """Train the runs of NAME, score them, and hold them against what is claimed.
 
     What is finished is kept, what was stopped goes on: the same command again. Without NAME, the
-    list. The exit code is 1 where a claim does not hold.
+    list. The exit code is 1 where a claim does not hold; a goal may be missed.
 
     \b
     regard reproduce
     regard reproduce reverse
+    regard reproduce story --data-dir data
     """
     from regard.reproduce.plans import PLANS, find_plan
 
@@ -50,52 +60,58 @@ def reproduce(name: str | None, out: Path | None, results: Path, as_json: bool) 
             click.echo(f"{each:12} {plan.about}")
         return
     plan, home = find_plan(name), out or Path("runs") / name
-    runs = train_all(name, plan, home)
+    runs = train_all(name, plan, home, data_dir)
     path, result = write_result(name, plan, runs, results)
     if as_json:
         echo_json(result)
     else:
         show(result)
         say(f"\nWritten to {path}.")
-    raise SystemExit(not all(claim["holds"] for claim in result["claims"]))
+    missed = [claim for claim in result["claims"] if claim["must"] and not claim["holds"]]
+    raise SystemExit(bool(missed))
 
 
-def train_all(name: str, plan: "Plan", home: Path) -> "dict[str, Run]":
+def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "dict[str, Run]":
     from regard.reproduce.plans import RECIPES
-    from regard.run import Run, is_finished
+    from regard.reproduce.sets import Shelf
+    from regard.run import Run
     from regard.tasks.recipe import make_recipe
 
-    data = plan.data(home / "data")
+    data = plan.data(Shelf(data_dir, home / "data"))
     runs = {}
     for part in plan.parts:
         folder = home / part
         recipe, _ = make_recipe(RECIPES / f"{name}-{part}.toml", tree={"data": data})
-        if not (folder.exists() and is_finished(folder)):
-            say(f"\n{name}, {part}, in {folder}")
-            with redirect_stdout(sys.stderr):  # its tables are talk here
-                _train(recipe, folder)
+        say(f"\n{name}, {part}, in {folder}")
+        with redirect_stdout(sys.stderr):  # its tables are talk here
+            _carry_on(recipe, folder)
         runs[part] = Run.load(folder)
-        _refuse_another(recipe, runs[part])
     return runs
 
 
-def _refuse_another(recipe: "Recipe", run: "Run") -> None:
-    """A run that lies there already must be one of this recipe."""
-    ours, theirs = (one.model_copy(update={"data": None}) for one in (recipe, run.recipe))
-    if ours != theirs:
-        raise ConfigError(
-            f"{run.folder}: was trained by another version of this recipe. Move it away, or name "
-            "another folder with --out."
-        )
+def _carry_on(recipe: "Recipe", folder: Path) -> None:
+    """Begin, or go on where it stopped; nothing where it is finished."""
+    from regard.build import is_of, new_training, resume_training
+    from regard.run import is_finished
 
-
-def _train(recipe: "Recipe", folder: Path) -> None:
-    """Begin, or go on where it stopped."""
-    from regard.build import new_training, resume_training
-
-    with quick_start():
-        training = resume_training(folder) if folder.exists() else new_training(recipe, folder)
+    if not folder.exists():
+        with quick_start():
+            training = new_training(recipe, folder)
+        with locked(folder):
+            carry_out(training, as_json=False)
+        return
+    read_facts(folder)  # before a lock is left in a stranger's folder
     with locked(folder):
+        if not is_of(folder, recipe):
+            raise ConfigError(
+                f"{folder}: was trained by another version of this recipe, or on other data. Move "
+                "it away, or name another folder with --out."
+            )
+        if is_finished(folder):
+            say("finished already")
+            return
+        with quick_start():
+            training = resume_training(folder)
         carry_out(training, as_json=False)
 
 
@@ -107,21 +123,39 @@ def write_result(
     from regard.reproduce.record import record
 
     facts = {part: run.facts for part, run in runs.items()}
-    kept = ("environment", "seconds", "steps", "parameters", "tokens_per_second", "memory", "test")
     path = record(
         results,
         name,
         f"regard reproduce {name}",
         next(iter(facts.values()))["environment"],
-        runs={part: {key: fact[key] for key in kept} for part, fact in facts.items()},
+        seconds=round(sum(fact["seconds"] for fact in facts.values()), 1),
+        results=[row for part, fact in facts.items() for row in _rows(part, fact)],
         claims=[held._asdict() for held in plan.judged(runs)],
     )
     return path, json.loads(path.read_text(encoding="utf-8"))
 
 
+def _rows(part: str, facts: "Tree") -> "list[Tree]":
+    """One of the model, and one of each baseline."""
+    test = facts["test"]
+    split = f"{test['data']}, {test['examples']:,} inputs"
+    counts = ("too_long", "not_measured", "unknown_inputs", "in_training")
+    kept = ("seconds", "steps", "parameters", "tokens_per_second", "memory")
+    about = {key: facts[key] for key in kept}
+    data = {key: facts["data"][key] for key in ("sha256", "train", "validation", "test")}
+    model = {"model": part, "split": split, "scores": test["scores"], **about, "data": data}
+    model |= {key: test[key] for key in counts} | {"samples": facts["samples"]}
+    beside = [
+        {"model": f"{part}: {one['name']}", "split": split, "scores": one["scores"]}
+        for one in test["baselines"]
+    ]
+    return [model, *beside]
+
+
 def show(result: "Tree") -> None:
     rows = [["", "found", "claim"]]
     for claim in result["claims"]:
-        verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
-        rows.append([verdict, claim["found"], claim["claim"]])
+        missed = "DOES NOT HOLD" if claim["must"] else "not reached"
+        found = visible(claim["found"], blank=" ")  # an output may be among it
+        rows.append(["holds" if claim["holds"] else missed, found, claim["claim"]])
     click.echo("\n".join(columns(rows)))

@@ -9,6 +9,8 @@ from typing import Any
 from regard.data.formats import Cell, Flaw, Found, short
 from regard.data.lines import read_lines
 
+WANTED = 'Write {"source": "...", "target": "..."} on each line.'
+
 
 class Number(str):
     """A number as it was written, so that 1.50 stays 1.50."""
@@ -45,7 +47,7 @@ def read_jsonl(path: Path, keys: Sequence[str]) -> Iterator[Found]:
             yield values if isinstance(values, Flaw) else _json_row(number, line, values, keys)
 
 
-def parse_object(number: int, line: str) -> dict[str, Any] | Flaw:
+def parse_object(number: int, line: str, wanted: str = WANTED) -> dict[str, Any] | Flaw:
     try:
         found = DECODER.decode(line)
     except json.JSONDecodeError as error:
@@ -59,7 +61,7 @@ def parse_object(number: int, line: str) -> dict[str, Any] | Flaw:
         if isinstance(found, dict):
             return found
         problem = f"expected a JSON object, found {short(line)}."
-    return Flaw(number, "json", problem + ' Write {"source": "...", "target": "..."} on each line.')
+    return Flaw(number, "json", f"{problem} {wanted}")
 
 
 def _json_row(number: int, line: str, values: dict[str, Any], keys: Sequence[str]) -> Found:
@@ -69,7 +71,7 @@ def _json_row(number: int, line: str, values: dict[str, Any], keys: Sequence[str
         kind = "an object" if isinstance(values[key], dict) else "a list of more than texts"
         problem = f'"{key}" is {kind} in {short(line)}. Make it a text, or a list of texts.'
         return Flaw(number, "type", problem)
-    if SURROGATE.search(line) and _has_half_characters(cells):
+    if SURROGATE.search(line) and has_half_characters(cells):
         problem = f"half of a character, such as \\ud83d without its other half, in {short(line)}."
         return Flaw(number, "json", problem + " Write the whole character, or remove it.")
     return number, cells
@@ -86,7 +88,7 @@ def as_cell(value: Any) -> Cell | None:
     return "" if value is None else None
 
 
-def _has_half_characters(cells: Sequence[Any]) -> bool:
+def has_half_characters(cells: Sequence[Any]) -> bool:
     texts = ("".join(cell) for cell in cells)
     try:
         "".join(texts).encode()

@@ -16,6 +16,11 @@ class Pair:
     source: str
     target: str
 
+    @property
+    def group(self) -> str:
+        """Pairs of one group stay on one side of a split."""
+        return self.source
+
 
 @dataclass(frozen=True)
 class PairTable:

@@ -19,6 +19,7 @@ __all__ = ["Decoded", "decode", "decode_several"]
 
 Pick = Callable[[Tensor, Sequence[int]], Tensor]
 """Log-probabilities (B, V) of some rows, and the rows' numbers -> a token for each (B,)."""
+Heard = Callable[[list[int]], object]
 
 
 def decode(
@@ -41,6 +42,7 @@ def decode_several(
     settings: DecodeSettings,
     *,
     numbers: Sequence[int] | None = None,
+    heard: Heard = len,
 ) -> list[list[Decoded]]:
     """`settings.n` outputs for each of the `rows` inputs: best first, or samples as they come.
 
@@ -48,6 +50,8 @@ def decode_several(
               max_length counts every token that the network is asked for, STOP too.
     numbers   the random stream of each row, its place in the batch by default. Pass the inputs'
               places in the whole data and a sample does not depend on how batches were cut.
+    heard     told the newest tokens, one for each row that still writes; a beam, which changes
+              its mind, tells nothing before its end.
     """
     n = settings.n
     if settings.beam > 1:
@@ -56,7 +60,7 @@ def decode_several(
     if settings.temperature > 0:
         streams = range(rows) if numbers is None else numbers
         pick = Sampler(settings, [stream * n + k for stream in streams for k in range(n)])
-    found = follow(stepper, inputs, rows, pick, settings.max_length, copies=n)
+    found = follow(stepper, inputs, rows, pick, settings.max_length, copies=n, heard=heard)
     return [found[start : start + n] for start in range(0, len(found), n)]
 
 
@@ -74,6 +78,7 @@ def follow(
     pick: Pick,
     max_length: int,
     copies: int = 1,
+    heard: Heard = len,
 ) -> list[Decoded]:
     """Follow `copies` paths a row, choosing each token by `pick`. Paths leave the batch at STOP."""
     outputs = [Decoded([], 0.0, False) for _ in range(rows * copies)]
@@ -89,6 +94,7 @@ def follow(
         tokens = picked.tolist()
         for row, token, score in zip(live, tokens, scores, strict=True):
             _extend(outputs[row], token, score)
+        heard(tokens)
         stay = [place for place, token in enumerate(tokens) if token != STOP]
         if not stay:
             break

@@ -5,6 +5,7 @@ from regard.metrics.matches import exact_match
 from regard.metrics.metric import Metric
 from regard.metrics.rouge import rouge1, rouge2, rougeL
 from regard.metrics.translation import bleu, chrf
+from regard.metrics.variety import distinct1, distinct2
 
 METRICS: dict[str, Metric] = {
     "exact_match": exact_match,
@@ -15,5 +16,7 @@ METRICS: dict[str, Metric] = {
     "rouge1": rouge1,
     "rouge2": rouge2,
     "rougeL": rougeL,
+    "distinct1": distinct1,
+    "distinct2": distinct2,
 }
-LOWER_IS_BETTER = frozenset({"per", "wer"})
+LOWER_IS_BETTER = frozenset({"per", "wer", "perplexity"})

@@ -6,7 +6,7 @@ from operator import eq
 import numpy as np
 
 from regard.errors import DataError
-from regard.metrics.bootstrap import Tally, percent
+from regard.metrics.bootstrap import Counts, Tally, percent
 from regard.metrics.metric import Metric, Outputs, References
 from regard.names import Score
 
@@ -49,3 +49,22 @@ def token_accuracy(predicted: Sequence[Sequence[int]], wanted: Sequence[Sequence
         raise DataError("nothing to score: there is no token. Is the file or the split empty?")
     rows = [(sum(map(eq, p, w)), len(w)) for p, w in zip(predicted, wanted, strict=True)]
     return Tally(np.array(rows, float), percent, "token_accuracy|positions:without-padding").score()
+
+
+def perplexity(losses: Sequence[float], tokens: Sequence[int]) -> Score:
+    """How many equally likely next tokens would be as hard to guess: e to the mean loss of a token.
+
+    losses   of every example, summed over its tokens, natural logarithm
+
+    >>> round(perplexity([np.log(8)], [3]).value, 6)
+    2.0
+    """
+    rows = np.array([losses, tokens], float).T
+    if not rows.size:
+        raise DataError("nothing to score: there is no token. Is the file or the split empty?")
+    return Tally(rows, _perplexity, "perplexity|of-tokens:without-padding").score()
+
+
+def _perplexity(totals: Counts) -> Counts:
+    value: Counts = np.exp(totals[..., 0] / totals[..., 1])
+    return value

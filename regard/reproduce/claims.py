@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.metrics import LOWER_IS_BETTER
 from regard.names import SCORE_TITLES, interval
-from regard.run import Run
+from regard.run import Run, compare
 
 Judged = tuple[str, bool]  # what was found, and whether that is what was claimed
 Runs = Mapping[str, Run]
@@ -16,16 +17,92 @@ LOOKED_AT = 200  # texts of which the alignment is looked at
 class Claim(NamedTuple):
     says: str
     judge: Callable[[Runs], Judged]
+    must: bool = True
+    """False for a goal that is reached for: told, and nothing fails where it is missed."""
 
 
-def score(part: str, metric: str, *, at_least: float) -> Claim:
+def score(part: str, metric: str, bound: float) -> Claim:
     """On the test part, which a run touches once, when it is finished."""
+    lower = metric in LOWER_IS_BETTER
 
     def judge(runs: Runs) -> Judged:
         found = runs[part].facts["test"]["scores"][metric]
-        return interval(found), found["value"] >= at_least
+        return interval(found), found["value"] <= bound if lower else found["value"] >= bound
 
-    return Claim(f"{part}: {SCORE_TITLES[metric]} at least {at_least:g}", judge)
+    side = "at most" if lower else "at least"
+    return Claim(f"{part}: {SCORE_TITLES[metric]} {side} {bound:g}", judge)
+
+
+def goal(claim: Claim) -> Claim:
+    return claim._replace(says=f"{claim.says} (a goal)", must=False)
+
+
+def stated(part: str, metric: str) -> Claim:
+    """A score that there is no bar for, beside those of the baselines."""
+
+    def judge(runs: Runs) -> Judged:
+        test = runs[part].facts["test"]
+        beside = [
+            f"{one['scores'][metric]['value']:.2f} {one['name']}"
+            for one in test["baselines"]
+            if metric in one["scores"]
+        ]
+        return "; ".join([interval(test["scores"][metric]), *beside]), True
+
+    return Claim(f"{part}: {SCORE_TITLES[metric]} stated", judge)
+
+
+def above_baselines(part: str, metric: str, named: str) -> Claim:
+    """Better than every baseline whose name begins so."""
+
+    def judge(runs: Runs) -> Judged:
+        test = runs[part].facts["test"]
+        sign = -1 if metric in LOWER_IS_BETTER else 1
+        ours = test["scores"][metric]["value"]
+        theirs = [
+            one["scores"][metric]["value"]
+            for one in test["baselines"]
+            if one["name"].startswith(named)
+        ]
+        found = f"{ours:.2f} against {', '.join(f'{value:.2f}' for value in theirs)}"
+        return found, bool(theirs) and all(sign * ours > sign * value for value in theirs)
+
+    return Claim(f"{part}: {SCORE_TITLES[metric]} better than {named}", judge)
+
+
+def better(part: str, other: str, metric: str) -> Claim:
+    """On the same examples, by more than chance."""
+
+    def judge(runs: Runs) -> Judged:
+        both = compare(runs[part], runs[other])
+        found, known = both["scores"][metric], sum(both["in_training"].values())
+        apart = -found["difference"] if metric in LOWER_IS_BETTER else found["difference"]
+        between = f"{found['low']:+.2f} to {found['high']:+.2f}"
+        holds = apart > 0 and found["significant"] and not known
+        return f"{found['difference']:+.2f} ({between}), {known} trained on", holds
+
+    says = f"{part} better than {other}: {SCORE_TITLES[metric]}, paired interval without 0"
+    return Claim(says, judge)
+
+
+def within(part: str, minutes: float) -> Claim:
+    def judge(runs: Runs) -> Judged:
+        taken = runs[part].facts["seconds"] / 60
+        return f"{taken:.1f} minutes", taken <= minutes
+
+    return Claim(f"{part}: trained in at most {minutes:g} minutes", judge)
+
+
+def says(part: str, text: str, *wanted: str) -> Claim:
+    """One input that people will try, and the outputs that are right."""
+
+    def judge(runs: Runs) -> Judged:
+        run = runs[part]
+        output = run.predict([text])[0]
+        (known,) = run.task.known(run.baselines(), [text])
+        return f"{output!r}{', was trained on' if known else ''}", output in wanted
+
+    return Claim(f"{part}: {text!r} is answered by {' or '.join(wanted)}", judge)
 
 
 def anti_diagonal(part: str, *, at_least: float) -> Claim:

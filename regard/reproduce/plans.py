@@ -8,8 +8,27 @@ from typing import NamedTuple
 
 from regard.config import Tree
 from regard.errors import ConfigError, did_you_mean
-from regard.reproduce.claims import Claim, anti_diagonal, score
-from regard.reproduce.sets import reversed_rows
+from regard.reproduce.claims import (
+    Claim,
+    above_baselines,
+    anti_diagonal,
+    better,
+    goal,
+    says,
+    score,
+    stated,
+    within,
+)
+from regard.reproduce.sets import (
+    Shelf,
+    conversations,
+    english_spanish,
+    french_english,
+    german_english,
+    mail_subjects,
+    pronunciations,
+    reversed_rows,
+)
 from regard.run import Run
 
 RECIPES = Path(__file__).parent / "recipes"
@@ -21,6 +40,7 @@ class Held(NamedTuple):
     claim: str
     found: str
     holds: bool
+    must: bool
 
 
 @dataclass(frozen=True)
@@ -28,12 +48,12 @@ class Plan:
     about: str
     parts: tuple[str, ...]
     """Names of its runs; each has a recipe, PLAN-PART.toml."""
-    data: Callable[[Path], Tree]
-    """Folder to write in -> the files of a recipe's data section."""
+    data: Callable[[Shelf], Tree]
+    """The files of a recipe's data section."""
     claims: tuple[Claim, ...]
 
     def judged(self, runs: Mapping[str, Run]) -> list[Held]:
-        return [Held(claim.says, *claim.judge(runs)) for claim in self.claims]
+        return [Held(claim.says, *claim.judge(runs), claim.must) for claim in self.claims]
 
 
 PLANS: dict[str, Plan] = {
@@ -42,9 +62,90 @@ PLANS: dict[str, Plan] = {
         ("additive", "transformer"),
         reversed_rows,
         (
-            score("additive", "exact_match", at_least=99),
-            score("transformer", "exact_match", at_least=99),
+            score("additive", "exact_match", 99),
+            score("transformer", "exact_match", 99),
+            within("additive", 10),
+            within("transformer", 10),
             anti_diagonal("additive", at_least=95),
+        ),
+    ),
+    "story": Plan(
+        "German to English three times: no attention, additive attention, Transformer",
+        ("none", "additive", "transformer"),
+        german_english,
+        (
+            better("additive", "none", "bleu"),
+            better("transformer", "additive", "bleu"),
+            within("none", 20),
+            within("additive", 20),
+            within("transformer", 20),
+            goal(score("none", "bleu", 15)),
+            goal(score("additive", "bleu", 25)),
+            goal(score("transformer", "bleu", 34)),
+        ),
+    ),
+    "multi30k": Plan(
+        "German to English in an hour",
+        ("transformer",),
+        german_english,
+        (
+            score("transformer", "bleu", 36),
+            within("transformer", 60),
+            goal(score("transformer", "bleu", 40)),
+        ),
+    ),
+    "pronounce": Plan(
+        "English words to their sounds",
+        ("transformer",),
+        pronunciations,
+        (
+            score("transformer", "wer", 25),
+            score("transformer", "per", 6),
+            within("transformer", 90),
+            goal(score("transformer", "wer", 22)),
+        ),
+    ),
+    "spanish": Plan(
+        "English to Spanish, beside the published share of next tokens right, 67 %",
+        ("transformer",),
+        english_spanish,
+        (
+            score("transformer", "bleu", 40),
+            stated("transformer", "token_accuracy"),
+            within("transformer", 60),
+            goal(score("transformer", "bleu", 50)),
+        ),
+    ),
+    "french": Plan(
+        "French to English, Je suis calme among it",
+        ("transformer",),
+        french_english,
+        (
+            stated("transformer", "bleu"),
+            says("transformer", "Je suis calme.", "I'm calm.", "I am calm."),
+            within("transformer", 30),
+        ),
+    ),
+    "subjects": Plan(
+        "e-mails to their subject lines, without and with copying",
+        ("plain", "copying"),
+        mail_subjects,
+        (
+            better("copying", "plain", "rougeL"),
+            stated("copying", "rougeL"),
+            within("plain", 30),
+            within("copying", 30),
+            goal(above_baselines("copying", "rougeL", "lead")),
+        ),
+    ),
+    "chatbot": Plan(
+        "replies in conversations",
+        ("transformer",),
+        conversations,
+        (
+            stated("transformer", "perplexity"),
+            stated("transformer", "distinct2"),
+            within("transformer", 30),
         ),
     ),
 }

@@ -16,6 +16,7 @@ from regard.config import Recipe, Tree
 from regard.errors import ConfigError, RunError, TextError
 from regard.files import file_hash
 from regard.lens.capture import look
+from regard.lens.influence import influence
 from regard.lens.picture import Picture
 from regard.lens.report import summary_html
 from regard.models.predictor import Predictor
@@ -144,6 +145,11 @@ class Run:
     def look(self, text: str) -> Picture:
         """What every head of every layer looked at while answering `text`."""
         return look(self.task, self.network, text)
+
+    def influence(self, text: str) -> Picture:
+        """How much each token of `text` moves each token of the answer, by gradients: the same
+        measure for networks with and without attention."""
+        return influence(self.task, self.network, text)
 
     def trace(self, text: str, others: int = 4, **decoding: Any) -> list[Step]:
         """How the answer to `text` grows, token by token: each with its probability, and the

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
+from regard.data.conversations import HISTORY, turns_column
 from regard.data.named import read_named
 from regard.data.pairs import Pair, open_pairs
 from regard.data.splits import default_shares
@@ -29,12 +30,17 @@ FACES = {
     "translate": "sentences into sentences of another language; scored by BLEU and chrF",
     "summarize": "long texts into short ones; scored by ROUGE",
     "pronounce": "spellings into sounds; scored by phonemes (PER) and words (WER) wrong",
+    "answer": "questions into answers; scored by those that are right and by ROUGE",
+    "chat": "what was said into replies, sampled; pairs, or JSON Lines of whole conversations",
 }
 SCORED_BY = {
     "translate": ["bleu", "chrf", "exact_match"],
     "summarize": ["rouge1", "rouge2", "rougeL"],
     "pronounce": ["per", "wer"],
+    "answer": ["exact_match", "rougeL", "chrf"],
+    "chat": ["chrf", "distinct1", "distinct2"],
 }
+SAMPLED = {"temperature": 0.7, "top_p": 0.9}  # the likeliest reply to nearly all is "I don't know"
 KINDS = {
     "character": "characters",
     "word": "words between blanks",
@@ -49,7 +55,7 @@ LONGEST = 512  # tokens: above it, an example costs more than it teaches
 
 def choose_for_pairs(tree: Tree, face: str) -> Choice:
     data = check(PairData, tree.get("data", {}), "data")
-    tree, pairs, about_data = _data(tree, data)
+    tree, pairs, about_data = _data(tree, data, face)
     some = evenly(pairs)
     source, target = Side.of([p.source for p in some]), Side.of([p.target for p in some])
     for doubt in doubts(some, face, source, target):
@@ -76,6 +82,7 @@ def example_for_pairs(face: str) -> Tree:
     source = {"kind": "character", "lowercase": True} if sounds else {"kind": "bytes"}
     tree: Tree = {"data": {"path": "pairs.tsv"}, "source": source}
     tree |= {"metrics": SCORED_BY[face]} if face in SCORED_BY else {}
+    tree |= {"decode": SAMPLED} if face == "chat" else {}
     return tree | ({"target": {"kind": "word"}} if sounds else {})
 
 
@@ -87,20 +94,25 @@ def evenly(pairs: list[Pair]) -> list[Pair]:
 # Each rule: the tree with what it adds, and why
 
 
-def _data(tree: Tree, data: PairData) -> tuple[Tree, list[Pair], str]:
+def _data(tree: Tree, data: PairData, face: str) -> tuple[Tree, list[Pair], str]:
     """Which columns are read, and how much is held out. Guessed names are kept, for later files
     with the same columns."""
-    tree, count, about = _columns(tree, data)
+    tree, count, about = _columns(tree, data, face)
     tree = fill(tree, {"data": {"split": list(default_shares(count))}})
     data = check(PairData, tree["data"], "data")
-    sides = read_splits(data, lambda pair: pair.source)
+    sides = read_splits(data, lambda pair: pair.group)
     parts = f"{len(sides.train):,} train, {len(sides.validation):,} validate, {len(sides.test):,}"
     return tree, sides.train, f"{about}; {count:,} pairs, of which {parts} test"
 
 
-def _columns(tree: Tree, data: PairData) -> tuple[Tree, int, str]:
+def _columns(tree: Tree, data: PairData, face: str) -> tuple[Tree, int, str]:
     if data.set:
         return tree, sum(1 for _ in read_named(data.set)), f'the set "{data.set}"'
+    if turns := data.turns or (_conversations(data) if face == "chat" else None):
+        tree = fill(tree, {"data": {"turns": turns, "history": HISTORY}})
+        data = check(PairData, tree["data"], "data")
+        count = len(read_part(data, files(data.path)).examples)
+        return tree, count, f'the replies of "{turns}", after up to {data.history} turns'
     opened = open_pairs(files(data.path), data.source, data.target)
     table, count = opened.table, len(read_part(data, files(data.path)).examples)
     source, target = (table.columns[i] for i in (opened.source, opened.target))
@@ -109,6 +121,13 @@ def _columns(tree: Tree, data: PairData) -> tuple[Tree, int, str]:
     header = " with a header" if table.header else " without header"
     kind = FORMATS[table.format] + (header if table.format in ("tsv", "csv") else "")
     return tree, count, f"{kind}, source {named(source)}, target {named(target)}"
+
+
+def _conversations(data: PairData) -> str | None:
+    """The key of whole conversations, where nobody named columns."""
+    paths = files(data.path)
+    free = data.source is None and data.target is None and len(paths) == 1
+    return turns_column(paths[0]) if free else None
 
 
 def named(column: str) -> str:
@@ -195,15 +214,19 @@ def _tokenizer(tree: Tree, side: str, texts: Sequence[str]) -> Tokenizer:
     return fit_tokenizer(check(TokenizerSettings, tree[side], side), texts)
 
 
+def _search(decode: Tree, face: str) -> Tree:
+    if face == "chat" and "beam" not in decode and "temperature" not in decode:
+        return SAMPLED
+    return {} if decode.get("temperature") else {"beam": max(4, decode.get("n", 1))}
+
+
 def _scores(tree: Tree, target: Side, face: str) -> tuple[Tree, str]:
     """What the target can be judged by: BLEU needs blanks between words, ROUGE Latin letters."""
     usual = ["exact_match", "chrf"] if target.short else ["bleu", "chrf", "exact_match"]
     chosen = SCORED_BY.get(face) or (["per", "wer"] if target.symbols else usual)
     if (chosen[0] == "bleu" and target.unspaced) or (chosen[0] == "rouge1" and not target.latin):
         chosen = ["chrf", "exact_match"]
-    decode = tree["decode"]
-    beam = {} if decode.get("temperature") else {"beam": max(4, decode.get("n", 1))}
-    tree = fill(tree, {"metrics": chosen, "decode": beam})
+    tree = fill(tree, {"metrics": chosen, "decode": _search(tree["decode"], face)})
     names = [tree["metrics"]] if isinstance(tree["metrics"], str) else tree["metrics"]
     titles = [SCORE_TITLES.get(str(name), str(name)).split(",")[0] for name in names]
     return tree, f"scored by {', '.join(titles)}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from regard.data.conversations import HISTORY, Reply, read_conversations
 from regard.data.named import read_named
 from regard.data.pairs import Pair, open_pairs
 from regard.data.splits import Splits, split
@@ -23,6 +24,8 @@ def files(paths: str | Sequence[str] | None) -> list[Path]:
 
 def read_part(data: PairData, paths: Sequence[Path], *, fallback: bool = False) -> Part[Pair]:
     """All pairs of some file, with what was guessed and left out on the way."""
+    if data.turns is not None:
+        return _replies(data, data.turns, paths)
     table = open_pairs(paths, data.source, data.target, fallback=fallback)
     if data.bad_rows == "refuse":
         return Part(list(table.read()), table.notes, 0)
@@ -31,6 +34,22 @@ def read_part(data: PairData, paths: Sequence[Path], *, fallback: bool = False) 
     if not pairs:
         raise DataError(f"{table.table.name}: none of its {len(rows):,} rows can be used.")
     return Part(pairs, table.notes, len(rows) - len(pairs))
+
+
+def _replies(data: PairData, key: str, paths: Sequence[Path]) -> Part[Pair]:
+    if len(paths) != 1:
+        raise DataError("data.turns: conversations are read from one file, not from two.")
+    rows = list(read_conversations(paths[0], key, data.history or HISTORY))
+    flaws = [row for row in rows if isinstance(row, Flaw)]
+    pairs: list[Pair] = [row for row in rows if isinstance(row, Reply)]
+    if flaws and data.bad_rows == "refuse":
+        raise DataError(
+            f"{paths[0]}:{flaws[0].line}: {flaws[0].problem} Mend it, or leave such lines out with "
+            "--set data.bad_rows=skip."
+        )
+    if not pairs:
+        raise DataError(f'{paths[0]}: nobody answers in it: no "{key}" has two turns or more.')
+    return Part(pairs, (), len(flaws))
 
 
 def read_splits(data: PairData, key: Key) -> Splits[Pair]:
@@ -46,6 +65,9 @@ def read_splits(data: PairData, key: Key) -> Splits[Pair]:
         if getattr(data, side)
     }
     kept, gone = _parted(sides, own, key)
+    if data.turns:
+        kept, twins = _without_twins(kept)
+        gone += twins
     notes = (note for part in (whole, *own.values()) for note in part.notes)
     skipped = whole.skipped + sum(part.skipped for part in own.values())
     return Splits(
@@ -78,3 +100,14 @@ def _parted(
             )
         taken |= {key(pair) for pair in kept[side]}
     return kept, before - sum(map(len, kept.values()))
+
+
+def _without_twins(kept: dict[str, list[Pair]]) -> tuple[dict[str, list[Pair]], int]:
+    """People say the same in many conversations: what the test holds does not validate, and what
+    either holds does not train."""
+    before, seen = sum(map(len, kept.values())), set[tuple[str, str]]()
+    found = {}
+    for side in ("test", "validation", "train"):
+        found[side] = [pair for pair in kept[side] if (pair.source, pair.target) not in seen]
+        seen |= {(pair.source, pair.target) for pair in found[side]}
+    return found, before - sum(map(len, found.values()))

@@ -17,7 +17,18 @@ ONE_ALPHABET = (
     "model.copying: a token can be copied only where both sides have the same tokens. "
     "Leave out the section [target], or set model.copying = false."
 )
-METRIC = Literal["exact_match", "per", "wer", "bleu", "chrf", "rouge1", "rouge2", "rougeL"]
+METRIC = Literal[
+    "exact_match",
+    "per",
+    "wer",
+    "bleu",
+    "chrf",
+    "rouge1",
+    "rouge2",
+    "rougeL",
+    "distinct1",
+    "distinct2",
+]
 
 
 def _one_or_two(value: Any) -> Any:
@@ -66,6 +77,11 @@ class PairData(Settings):
     """Column of the source: a name from the header, or a number from 1; guessed by default."""
     target: Column = None
     """Column of the target."""
+    turns: str | None = None
+    """Key of a JSON Lines file that holds whole conversations, a list of turns each: every turn but
+    the first is a target, those before it are its source, and a conversation stays on one side."""
+    history: int | None = Field(default=None, ge=1)
+    """With `turns`: how many turns before a reply its source holds at most; 3 by default."""
     split: Shares = (90, 5, 5)
     """Percent of the sources for training, validation and test, by a hash of the source."""
     validation: Paths = None
@@ -81,6 +97,14 @@ class PairData(Settings):
             raise ValueError(
                 'give either set or path, as in set = "cmudict" or path = "pairs.tsv".'
             )
+        return self
+
+    @model_validator(mode="after")
+    def turns_stand_alone(self) -> Self:
+        if self.turns and (self.set or self.source or self.target):
+            raise ValueError("turns: whole conversations have no set, source or target. Leave out.")
+        if self.history and not self.turns:
+            raise ValueError('history goes with turns, as in turns = "messages".')
         return self
 
     @model_validator(mode="after")
@@ -107,8 +131,8 @@ class TransduceRecipe(Recipe):
     decode: DecodeSettings = Field(default_factory=DecodeSettings)
     """How outputs are written."""
     metrics: Metrics = Field(default=("exact_match", "bleu", "chrf"), min_length=1)
-    """Scores to report, of exact_match, per, wer, bleu, chrf, rouge1, rouge2 and rougeL; the first
-    is watched while training and decides between baselines."""
+    """Scores to report, of exact_match, per, wer, bleu, chrf, rouge1, rouge2, rougeL, distinct1 and
+    distinct2; the first is watched while training and decides between baselines."""
     samples: Texts = ()
     """Inputs to show when the run is done; some of the test part by default."""
 

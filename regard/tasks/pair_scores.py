@@ -4,13 +4,17 @@ B batch   T target tokens (STOP included)   V vocabulary
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from regard.data.pairs import Pair
 from regard.decode.stepper import FORBIDDEN
-from regard.names import STOP, Prediction
+from regard.metrics.matches import perplexity, token_accuracy
+from regard.names import PAD, STOP, Prediction, Scores
+from regard.nn.padding import padded
 
 
 def answers_of(examples: Sequence[Pair]) -> dict[str, list[str]]:
@@ -29,12 +33,33 @@ def judged(
     return [p.output for p in predictions], [right[p.input] for p in predictions]
 
 
-def next_tokens(
-    logits: Tensor, targets: Sequence[list[int]]
-) -> Iterator[tuple[list[int], list[int]]]:
-    """The likeliest next tokens of each row, and the right ones. logits (B, T, V) are of each token
-    when all before it are given. STOP counts too, and UNKNOWN is never right, since no output can
-    hold it."""
+class Told(NamedTuple):
+    """A row of next tokens, each when all before it are given; STOP counts too."""
+
+    likeliest: list[int]
+    right: list[int]
+    loss: float  # of the right ones together
+
+
+def told_tokens(logits: Tensor, targets: Sequence[list[int]]) -> Iterator[Told]:
+    """logits (B, T, V) of each token. UNKNOWN is never right, since no output can hold it."""
+    right = padded([[*target, STOP] for target in targets]).to(logits.device)  # (B, T)
+    each = F.cross_entropy(
+        logits.flatten(0, 1), right.flatten(), ignore_index=PAD, reduction="none"
+    )
+    losses = each.view_as(right).sum(dim=1)  # (B,)
     logits[..., list(FORBIDDEN)] = -torch.inf
-    for row, target in zip(logits.argmax(dim=-1).tolist(), targets, strict=True):
-        yield row[: len(target) + 1], [*target, STOP]
+    found = zip(logits.argmax(dim=-1).tolist(), targets, losses.tolist(), strict=True)
+    for row, target, loss in found:
+        yield Told(row[: len(target) + 1], [*target, STOP], loss)
+
+
+def scores_of(told: Sequence[Told]) -> Scores:
+    """What only a network can be asked: how sure it was of what is right."""
+    if not told:
+        return {}
+    likeliest, right, losses = zip(*told, strict=True)
+    return {
+        "token_accuracy": token_accuracy(likeliest, right),
+        "perplexity": perplexity(losses, [len(row) for row in right]),
+    }

@@ -13,38 +13,34 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.config import DecodeSettings, Tree
+from regard.config import Tree
 from regard.data.pairs import Pair
 from regard.data.plan import cut
 from regard.data.splits import Splits
 from regard.errors import DataError, TextError
 from regard.metrics import LOWER_IS_BETTER, METRICS
 from regard.metrics.bootstrap import difference
-from regard.metrics.matches import token_accuracy
-from regard.models.copying import Copying
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
-from regard.models.lead import Lead
-from regard.models.nearest import Nearest
 from regard.models.predictor import Predictor
 from regard.models.seq2seq import Seq2Seq
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
+from regard.tasks.decoding import chosen_decoding
+from regard.tasks.pair_baselines import fit_baselines, load_baselines
 from regard.tasks.pair_choices import FACES, choose_for_pairs, example_for_pairs
 from regard.tasks.pair_data import read_part, read_splits
 from regard.tasks.pair_doubts import turned_around
 from regard.tasks.pair_proof import invent_pairs, probe_of_pairs
 from regard.tasks.pair_recipe import TransduceRecipe, as_seen
 from regard.tasks.pair_replay import replay_of, trace_of
-from regard.tasks.pair_scores import answers_of, judged, next_tokens
+from regard.tasks.pair_scores import answers_of, judged, scores_of, told_tokens
 from regard.tasks.probe import Probe
 from regard.tasks.task import Choice, Loss, Part, Replay, Step, predict_fitting
 from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
-from regard.toml import check
 
-BASELINES: dict[str, type[Nearest] | type[Copying]] = {"nearest": Nearest, "copy": Copying}
 NETWORKS: dict[str, Any] = {"transformer": EncoderDecoder, "rnn": Seq2Seq}
 SAMPLES = 12  # inputs shown when the run is done
 WATCHED = 1000  # validation sources looked at while training
@@ -60,7 +56,6 @@ class IdPair(NamedTuple):
 class Transduce:
     Recipe: ClassVar = TransduceRecipe
     faces: ClassVar = FACES
-    split_rule = "a hash of the source, as the model sees it: equal sources are on one side"
 
     def __init__(self, recipe: TransduceRecipe, source: Tokenizer, target: Tokenizer) -> None:
         self.recipe, self.source, self.target = recipe, source, target
@@ -69,7 +64,13 @@ class Transduce:
 
     @classmethod
     def read(cls, recipe: TransduceRecipe) -> Splits[Pair]:
-        return read_splits(recipe.data, lambda pair: as_seen(pair.source, recipe.source))
+        return read_splits(recipe.data, lambda pair: as_seen(pair.group, recipe.source))
+
+    @property
+    def split_rule(self) -> str:
+        if self.recipe.data.turns:
+            return "a hash of the conversation: all its replies are on one side"
+        return "a hash of the source, as the model sees it: equal sources are on one side"
 
     @classmethod
     def read_file(cls, recipe: TransduceRecipe, paths: Sequence[Path]) -> Part[Pair]:
@@ -171,28 +172,15 @@ class Transduce:
     # Using
 
     def predictor(self, network: nn.Module, **decoding: Any) -> Transducer:
-        """Asking for a temperature means asking to sample, also where the recipe has beams;
-        asking for n outputs without one means a beam that wide."""
-        chosen = {**self.recipe.decode.model_dump(), **decoding}
-        if not chosen["temperature"]:  # filters of the recipe are for its own sampling
-            chosen |= {name: decoding.get(name) for name in ("top_k", "top_p", "min_p")}
-        if "beam" not in decoding:
-            wide = max(chosen["beam"], chosen["n"])
-            chosen["beam"] = 1 if chosen["temperature"] else wide
-        settings = check(DecodeSettings, chosen, "decode")
         longest = self.recipe.model.max_length  # tokens read, START among them, or written
-        fitting = settings.model_copy(update={"max_length": min(settings.max_length, longest)})
-        return Transducer(network, self.source, self.target, fitting, longest)
+        settings = chosen_decoding(self.recipe.decode, decoding, longest)
+        return Transducer(network, self.source, self.target, settings, longest)
 
     def baselines(self, train: Sequence[Pair]) -> dict[str, Predictor]:
-        """A first sentence is worth a row of its own only where most sources have a second."""
-        pairs = [(pair.source, pair.target) for pair in train]
-        found: dict[str, Predictor] = {name: kind.fit(pairs) for name, kind in BASELINES.items()}
-        return found | ({"lead": Lead.fit(pairs)} if Lead.differs(pairs) else {})
+        return fit_baselines(train)
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
-        found: dict[str, Predictor] = {n: k.load(folder / n) for n, k in BASELINES.items()}
-        return found | ({"lead": Lead.load(folder / "lead")} if (folder / "lead").exists() else {})
+        return load_baselines(folder)
 
     def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
         pairs = baselines["nearest"].pairs
@@ -228,15 +216,16 @@ class Transduce:
 
     @torch.no_grad()
     def network_scores(self, network: nn.Module, examples: Sequence[Pair]) -> Scores:
-        """How often the next token is right when all before it are given."""
+        """How well the next token is known when all before it are given."""
         network.eval()
         batches = self._batches([ids for ids in self.prepare(examples) if ids])
-        found = [
-            row
-            for batch in batches
-            for row in next_tokens(self._logits(network, batch), [pair.target for pair in batch])
-        ]
-        return {"token_accuracy": token_accuracy(*zip(*found, strict=True))} if found else {}
+        return scores_of(
+            [
+                row
+                for batch in batches
+                for row in told_tokens(self._logits(network, batch), [ids.target for ids in batch])
+            ]
+        )
 
     def samples(self, examples: Sequence[Pair]) -> list[str]:
         if self.recipe.samples:

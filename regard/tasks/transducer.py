@@ -1,6 +1,6 @@
 """A trained network that turns text into text, as a Predictor: strings in, strings out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,16 @@ import torch
 
 from regard.config import DecodeSettings
 from regard.data.plan import cut
-from regard.decode.search import decode_several
+from regard.decode.search import Heard, decode_several
 from regard.decode.stepper import Decoded
 from regard.errors import TextError
 from regard.models.encoder import Source
 from regard.models.weights import save_weights
-from regard.names import UNKNOWN, Prediction
+from regard.names import STOP, UNKNOWN, Prediction
 from regard.text.tokenizer import Tokenizer, require_utf8
 
 TOKENS_AT_ONCE = 8000  # source tokens decoded in one batch
+HALF = "\ufffd"  # how bytes are shown that are not yet a character
 
 
 class Transducer:
@@ -46,10 +47,31 @@ class Transducer:
             found[i] = replace(best, unknown=tuple(unknown), others=tuple(others))
         return [found[i] for i in range(len(inputs))]
 
+    def say(self, text: str, heard: Callable[[str], object]) -> Decoded:
+        """The answer to one input; `heard` is told every new piece of it as soon as it is there. A
+        beam is told when it is done."""
+        tokens: list[int] = []
+        told = ""
+
+        def tell(newest: list[int]) -> None:
+            nonlocal told
+            tokens.extend(token for token in newest if token != STOP)
+            whole = self.target.decode(tokens)
+            if not whole.endswith(HALF):  # wait for the rest of the character
+                heard(whole[len(told) :])
+                told = whole
+
+        ids = self.encode(text)
+        if not ids:
+            raise TextError("nothing was said: the text is empty.")
+        answer = self.search([ids], tell)[0][0]
+        heard(self._text(answer)[len(told) :])
+        return answer
+
     def _text(self, output: Decoded) -> str:
         return self.target.decode(output.tokens)
 
-    def search(self, encoded: Sequence[list[int]]) -> dict[int, list[Decoded]]:
+    def search(self, encoded: Sequence[list[int]], heard: Heard = len) -> dict[int, list[Decoded]]:
         """The outputs for each row that has tokens, short rows decoded with short ones."""
         order = sorted((i for i, ids in enumerate(encoded) if ids), key=lambda i: len(encoded[i]))
         lengths = np.array([len(encoded[i]) for i in order]).reshape(-1, 1)
@@ -60,7 +82,7 @@ class Transducer:
             source = Source.of([encoded[i] for i in rows], device_of(self.network))
             streams = [first + i for i in rows]
             outputs = decode_several(
-                self.network, source, len(rows), self.settings, numbers=streams
+                self.network, source, len(rows), self.settings, numbers=streams, heard=heard
             )
             found |= zip(rows, outputs, strict=True)
         return found

@@ -6,6 +6,7 @@ a terminal.
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import Any
 
 from regard.config import Recipe, Tree
@@ -109,9 +110,26 @@ def _scores(test: Tree) -> Iterator[str]:
 
 def _about(tree: Tree, facts: Tree) -> Iterator[str]:
     yield "## Data"
-    yield _list(_data(tree.get("data", {}), facts["data"]))
+    yield _list([*_data(tree.get("data", {}), facts["data"]), *_direction(tree)])
     yield "## Settings"
     yield _list(_settings(tree, facts["vocabulary"]))
+
+
+def _direction(tree: Tree) -> Iterator[str]:
+    """From which texts to which, and whether capitals matter; for tasks that write."""
+    if not isinstance(tree.get("source"), dict):
+        return
+    data, sides = tree.get("data", {}), ("source", "target")
+    if data.get("turns"):
+        names = [f"up to {data['history']} turns of a conversation", "the next turn"]
+    elif isinstance(data.get("path"), list | tuple):
+        names = [PurePath(name).name for name in data["path"]]
+    else:
+        given = [str(data.get(side) or side) for side in sides]
+        names = [f"column {name}" if name.isdecimal() else name for name in given]
+    folded = [side for side in sides if (tree.get(side) or {}).get("lowercase")]
+    case = f"capitals of the {' and the '.join(folded)} are folded" if folded else "capitals count"
+    yield f"From {plain(names[0])} to {plain(names[1])}; {case}."
 
 
 def _data(settings: Tree, data: Tree) -> Iterator[str]:
@@ -161,6 +179,8 @@ def _limits(tree: Tree) -> Iterator[str]:
     yield from LIMITS
     if longest := tree.get("model", {}).get("max_length"):
         yield f"An input of more than {longest:,} tokens is refused."
+    if written := tree.get("decode", {}).get("max_length"):
+        yield f"An output ends after {min(written, longest or written):,} tokens at the latest."
 
 
 def _samples(samples: list[Tree]) -> Iterator[str]:

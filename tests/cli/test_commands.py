@@ -277,7 +277,8 @@ def test_every_command_has_help_with_examples(command):
 def test_the_python_door_has_exactly_the_intended_names(finished):
     import regard as package
 
-    assert sorted(package.__all__) == ["RegardError", "Run", "check", "load", "resume", "train"]
+    names = ["Chat", "RegardError", "Run", "check", "compare", "load", "resume", "train"]
+    assert sorted(package.__all__) == names
     run = package.load(finished[0])
     assert isinstance(run, package.Run) and len(run.predict(["abc"])) == 1
     with pytest.raises(AttributeError, match="no attribute 'lod'"):

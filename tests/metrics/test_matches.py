@@ -1,9 +1,11 @@
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.metrics.matches import exact_match, token_accuracy
+from regard.metrics.matches import exact_match, perplexity, token_accuracy
 
 patient = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
 
@@ -45,3 +47,15 @@ def test_tokens_that_do_not_line_up_are_refused_with_a_sentence():
 def test_no_token_at_all_is_refused(rows):
     with pytest.raises(DataError, match="nothing to score: there is no token"):
         token_accuracy(rows, rows)
+
+
+def test_perplexity_is_e_to_the_mean_loss_of_a_token():
+    found = perplexity([4.0, 1.0, 3.0], [3, 1, 2])
+    assert found.value == pytest.approx(math.exp(8 / 6))
+    assert found.low <= found.value <= found.high
+    assert perplexity([math.log(5.0) * 7], [7]).value == pytest.approx(5)
+
+
+def test_perplexity_of_nothing_is_refused():
+    with pytest.raises(DataError, match="there is no token"):
+        perplexity([], [])

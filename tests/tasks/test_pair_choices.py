@@ -1,5 +1,6 @@
 """What is chosen for someone's pairs: the rules say what they did, and the person's word wins."""
 
+import json
 import random
 
 import pytest
@@ -102,6 +103,8 @@ def test_the_faces_differ_without_data_too():
     assert example_recipe("summarize").metrics[0] == "rouge1"
     assert example_recipe("pronounce").target.kind == "word"
     assert example_recipe("translate").metrics[0] == "bleu"
+    assert example_recipe("chat").decode.temperature == 0.7
+    assert example_recipe("answer").metrics[0] == "exact_match"
 
 
 def test_steps_replace_the_budget_and_a_budget_is_kept_as_typed(choose):
@@ -129,3 +132,23 @@ def test_a_small_file_holds_out_more_of_itself(choose):
     assert choose("pronounce", spellings(60))[0].data.split == (60, 20, 20)
     assert choose("pronounce", spellings(300))[0].data.split == (80, 10, 10)
     assert choose("pronounce", spellings(2500))[0].data.split == (90, 5, 5)
+
+
+def test_conversations_are_found_for_chat_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dice = random.Random(0)
+    rows = [
+        {"dialogue": sentences(4, seed=dice.random()), "summary": text} for text in sentences(60)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "talks.jsonl").write_text(lines, encoding="utf-8")
+    chat, reasons = make_recipe("chat", ["talks.jsonl"])
+    assert (chat.data.turns, chat.data.history) == ("dialogue", 3)
+    assert chat.decode.temperature == 0.7 and chat.decode.beam == 1
+    assert 'the replies of "dialogue", after up to 3 turns; 180 pairs' in dict(reasons)["data"]
+    summaries, _ = make_recipe("summarize", ["talks.jsonl"])
+    assert (summaries.data.turns, summaries.data.source) == (None, "dialogue")
+    pairs, _ = make_recipe("chat", ["talks.jsonl"], ["data.source=summary", "data.target=dialogue"])
+    assert pairs.data.turns is None
+    beam, _ = make_recipe("chat", ["talks.jsonl"], ["decode.beam=4"])
+    assert beam.decode.temperature == 0

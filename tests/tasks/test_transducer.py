@@ -165,3 +165,35 @@ def test_a_network_is_where_its_weights_are_and_tells_its_kind():
     assert device_of(nn.Linear(2, 3, device="meta")) == torch.device("meta")
     assert device_of(nn.Linear(2, 3)) == torch.device("cpu")
     assert Transducer.name == "network"
+
+
+@pytest.mark.parametrize("settings", [{}, {"beam": 3}, {"temperature": 2.0, "max_length": 5}])
+def test_an_answer_is_told_piece_by_piece_and_is_the_one_that_predict_gives(settings):
+    pieces: list[str] = []
+    said = transducer(**settings).say("hgfedcba", pieces.append)
+    [wanted] = transducer(**settings).predict(["hgfedcba"])
+    assert "".join(pieces) == wanted.output == LETTERS.decode(said.tokens)
+    assert said.score == pytest.approx(wanted.score, abs=1e-9)
+    told = [piece for piece in pieces if piece]
+    assert len(told) == (1 if "beam" in settings else len(wanted.output))
+
+
+class InTwos(Symbols):
+    """As bytes are: a letter is whole when its second half is there."""
+
+    def decode(self, ids):
+        text = super().decode(ids)
+        return text[: len(text) // 2 * 2] + "\ufffd" * (len(text) % 2)
+
+
+@pytest.mark.parametrize(("text", "told"), [("abcd", ["ab", "cd"]), ("abc", ["ab", "\ufffd"])])
+def test_half_a_character_is_told_when_it_is_whole_or_nothing_follows(text, told):
+    pieces: list[str] = []
+    target = InTwos("character", list("abcdefgh"))
+    Transducer(Echo(), LETTERS, target, DecodeSettings(), 20).say(text, pieces.append)
+    assert [piece for piece in pieces if piece] == told
+
+
+def test_nothing_can_not_be_answered():
+    with pytest.raises(TextError, match="nothing was said: the text is empty"):
+        transducer().say("", len)

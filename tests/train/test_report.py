@@ -183,6 +183,31 @@ def test_files_are_named_without_their_folders_and_the_split_is_told_as_it_was(d
     assert "ann" not in text and set(said) <= set(Markdown(text).items())
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "From source to target; capitals count."),
+        ({"data": {"path": "pairs.tsv"}}, "From source to target; capitals count."),
+        (
+            {"data": {"path": "pairs.tsv", "source": "en", "target": "4"}},
+            "From en to column 4; capitals count.",
+        ),
+        (
+            {"data": {"path": ("/home/ann/a.de", "a.en")}, "source": {"lowercase": True}},
+            "From a.de to a.en; capitals of the source are folded.",
+        ),
+        (
+            {"data": {"path": "t.jsonl", "turns": "turns", "history": 3}},
+            "From up to 3 turns of a conversation to the next turn; capitals count.",
+        ),
+    ],
+)
+def test_the_direction_and_whether_capitals_count_are_told(changes, said):
+    assert said in Markdown(card({**RECIPE, **changes}, FACTS)).items()
+    other = {key: value for key, value in RECIPE.items() if key != "source"}
+    assert not any(item.startswith("From ") for item in Markdown(card(other, FACTS)).items())
+
+
 def test_settings_that_matter_and_vocabulary_sizes_are_shown():
     items = Markdown(card(RECIPE, FACTS)).items()
     assert "source: character tokenizer, 31 pieces" in items
