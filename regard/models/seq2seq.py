@@ -27,6 +27,7 @@ class WriterState:
     """Between two steps of writing."""
 
     memory: Tensor  # (B, S, K): what was read
+    ready: Tensor | None  # (B, S, ...): it, made ready to be looked at; None: nobody looks
     ids: Tensor  # (B, S): the tokens of it
     lengths: Tensor | None  # (B,) real positions of it; None: all
     hidden: Any  # of the cells
@@ -88,7 +89,8 @@ class Seq2Seq(nn.Module):
         if s.reverse_source:
             memory = reversed_rows(memory, source.lengths)  # place 0 is the first token again
         decided = memory.new_zeros(len(ids), s.width_of_writer)
-        return WriterState(memory, ids, source.lengths, self._bridged(state), decided)
+        ready = None if self.align is None else self.align.ready(memory)
+        return WriterState(memory, ready, ids, source.lengths, self._bridged(state), decided)
 
     def _bridged(self, state: Any) -> Any:
         states = state if isinstance(state, tuple) else (state,)
@@ -160,7 +162,7 @@ class Seq2Seq(nn.Module):
 
     def _look(self, queries: Tensor, state: WriterState) -> tuple[Tensor, Tensor]:
         assert self.align is not None
-        return self.align(queries, state.memory, None, state.lengths, state.position)
+        return self.align(queries, state.memory, None, state.lengths, state.position, state.ready)
 
     def _top(self, hidden: Any) -> Tensor:
         return (hidden[0] if isinstance(hidden, tuple) else hidden)[-1]  # (B, E)
@@ -180,6 +182,7 @@ class Seq2Seq(nn.Module):
         return replace(
             state,
             memory=state.memory[rows],
+            ready=None if state.ready is None else state.ready[rows],
             ids=state.ids[rows],
             lengths=lengths,
             hidden=hidden,

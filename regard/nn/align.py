@@ -14,7 +14,21 @@ from regard.errors import ConfigError, ShapeError, did_you_mean
 from regard.nn.mask import Mask
 
 
-class Dot(nn.Module):
+class Score(nn.Module):
+    """How well queries (B, T, Q) and keys (B, S, K) fit: (B, T, S). What can be done with the keys
+    alone is done by `ready`, once, however many queries come one after the other."""
+
+    def ready(self, k: Tensor) -> Tensor:
+        return k
+
+    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def forward(self, q: Tensor, k: Tensor) -> Tensor:
+        return self.scores(q, self.ready(k))
+
+
+class Dot(Score):
     """q . k; Luong et al. 2015, eq. 8, first line. Both are equally wide."""
 
     def __init__(self, query: int, key: int) -> None:
@@ -25,43 +39,49 @@ class Dot(nn.Module):
                 'equally wide, or take the score "general".'
             )
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        return q @ k.transpose(-2, -1)
+    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
+        return q @ ready.transpose(-2, -1)
 
 
 class Scaled(Dot):
     """q . k / sqrt(K): of the same size for wide and for narrow vectors; Vaswani et al. 2017."""
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        return super().forward(q, k) * k.size(-1) ** -0.5
+    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
+        return super().scores(q, ready) * ready.size(-1) ** -0.5
 
 
-class General(nn.Module):
+class General(Score):
     """q . (W k); Luong et al. 2015, eq. 8, second line."""
 
     def __init__(self, query: int, key: int) -> None:
         super().__init__()
         self.turn = nn.Linear(key, query, bias=False)
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        return q @ self.turn(k).transpose(-2, -1)
+    def ready(self, k: Tensor) -> Tensor:
+        return self.turn(k)
+
+    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
+        return q @ ready.transpose(-2, -1)
 
 
-class Additive(nn.Module):
-    """v . tanh(W q + U k); Bahdanau et al. 2015, A.1.2."""
+class Additive(Score):
+    """v . tanh(W q + U k); Bahdanau et al. 2015, A.1.2. As wide inside as a query, as there."""
 
     def __init__(self, query: int, key: int) -> None:
         super().__init__()
-        self.query = nn.Linear(query, key, bias=False)
-        self.key = nn.Linear(key, key, bias=False)
-        self.weigh = nn.Linear(key, 1, bias=False)
+        self.query = nn.Linear(query, query, bias=False)
+        self.key = nn.Linear(key, query, bias=False)
+        self.weigh = nn.Linear(query, 1, bias=False)
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        both = self.query(q)[:, :, None] + self.key(k)[:, None]  # (B, T, S, K)
+    def ready(self, k: Tensor) -> Tensor:
+        return self.key(k)
+
+    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
+        both = self.query(q)[:, :, None] + ready[:, None]  # (B, T, S, Q)
         return self.weigh(both.tanh()).squeeze(-1)
 
 
-class Concat(nn.Module):
+class Concat(Score):
     """v . tanh(W [q; k]); Luong et al. 2015, eq. 8, third line. One W for both side by side."""
 
     def __init__(self, query: int, key: int) -> None:
@@ -70,14 +90,17 @@ class Concat(nn.Module):
         self.both = nn.Linear(query + key, key, bias=False)
         self.weigh = nn.Linear(key, 1, bias=False)
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        # W [q; k] = W_q q + W_k k: the pairs need not be built.
-        of_query, of_key = self.both.weight.split([self.query_width, k.size(-1)], dim=1)
-        both = (q @ of_query.T)[:, :, None] + (k @ of_key.T)[:, None]  # (B, T, S, K)
+    # W [q; k] = W_q q + W_k k: the pairs need not be built.
+    def ready(self, k: Tensor) -> Tensor:
+        return k @ self.both.weight[:, self.query_width :].T
+
+    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
+        of_query = self.both.weight[:, : self.query_width]
+        both = (q @ of_query.T)[:, :, None] + ready[:, None]  # (B, T, S, K)
         return self.weigh(both.tanh()).squeeze(-1)
 
 
-SCORES: dict[str, Callable[[int, int], nn.Module]] = {
+SCORES: dict[str, Callable[[int, int], Score]] = {
     "dot": Dot,
     "scaled": Scaled,
     "general": General,
@@ -87,7 +110,7 @@ SCORES: dict[str, Callable[[int, int], nn.Module]] = {
 SCOPES = ("global", "local-m", "local-p")
 
 
-def score_of(name: str, query: int, key: int) -> nn.Module:
+def score_of(name: str, query: int, key: int) -> Score:
     if name not in SCORES:
         raise ConfigError(f'align: there is no score "{name}".{did_you_mean(name, SCORES)}')
     return SCORES[name](query, key)
@@ -121,10 +144,12 @@ class Align(nn.Module):
         values: Tensor | None = None,
         lengths: Tensor | None = None,
         start: int = 0,
+        ready: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """q (B, T, Q), the first of them at position `start`; keys (B, S, K); values (B, S, V), the
-        keys by default; lengths (B,): real keys of each row -> mixed (B, T, V), weights (B, T, S).
-        A query that may look nowhere gets zeros."""
+        keys by default; lengths (B,): real keys of each row; ready: what `self.ready(keys)` gave,
+        for who comes again and again -> mixed (B, T, V), weights (B, T, S). A query that may look
+        nowhere gets zeros."""
         T, S = q.size(1), keys.size(1)
         real = torch.full((q.size(0),), S, device=q.device) if lengths is None else lengths
         allowed = Mask(lengths=real).draw(T, S, q.device)[:, 0]  # (B, T or 1, S)
@@ -132,13 +157,17 @@ class Align(nn.Module):
         if self.scope != "global":
             far = torch.arange(S, device=q.device) - self.centres(q, real, start)[..., None]
             allowed = allowed & (far.abs() <= self.reach)
-        scores = self.score(q, keys)
+        scores = self.score.scores(q, self.ready(keys) if ready is None else ready)
         if self.scope == "local-p" and far is not None:
             # eq. 10: a bell of standard deviation reach / 2 around the predicted place; added
             # before the softmax, not multiplied after it, so that weights stay shares of 1.
             scores = scores - far**2 / (2 * (self.reach / 2) ** 2)
         weights = softmax_over(scores, allowed)
         return weights @ (keys if values is None else values), weights
+
+    def ready(self, keys: Tensor) -> Tensor:
+        """What can be done with keys (B, S, K) before any query comes."""
+        return self.score.ready(keys)
 
     def centres(self, q: Tensor, lengths: Tensor, start: int = 0) -> Tensor:
         """(B, T): the place in the source around which each query looks."""
