@@ -256,3 +256,12 @@ def test_better_means_by_more_than_chance(monkeypatch, metric, difference, low, 
 def test_what_was_trained_on_is_told():
     found, _ = claims.says("one", "calme", "calm").judge({"one": run_with()})
     assert found == "'calm', was trained on"
+
+
+def test_a_run_on_other_data_is_not_taken_for_it(small_plan, tmp_path, monkeypatch):
+    recipe = read_recipe(tmp_path / "reverse-additive.toml")
+    data = sets.reversed_rows(Shelf(None, tmp_path / "elsewhere"))
+    ours = recipe.model_copy(update={"data": recipe.data.model_copy(update=data)})
+    new_training(ours, tmp_path / "runs/reverse/additive")
+    monkeypatch.setattr(sets, "ROWS", {"path": 119, "validation": 20, "test": 20})
+    assert "or on other data" in str(small_plan(reproduce, ["reverse"]).exception)
