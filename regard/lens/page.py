@@ -62,7 +62,7 @@ def _map(m: AttentionMap) -> dict[str, Any]:
         "name": m.name,
         "title": TITLES.get(m.name, m.name),
         "layer": m.layer + 1,
-        "whole": m.name == "influence",
+        "whole": m.by_gradients,
         "heads": [head + 1 for head in m.heads],
         "rows": [visible(token) for token in m.rows],
         "columns": [visible(token) for token in m.columns],

@@ -58,9 +58,14 @@ class AttentionMap:
             )
 
     @property
+    def by_gradients(self) -> bool:
+        """Not what one attention looked at, but what an output depends on."""
+        return self.name == "influence"
+
+    @property
     def labels(self) -> tuple[str, str, str]:
         """('cross-attention', 'layer 2', 'head 3'), with 'mean of 4 heads' for several."""
-        if self.name == "influence":
+        if self.by_gradients:
             return TITLES[self.name], "all layers", "the whole network"
         one = len(self.heads) == 1
         heads = f"head {self.heads[0] + 1}" if one else f"mean of {len(self.heads)} heads"
