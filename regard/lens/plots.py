@@ -124,8 +124,8 @@ def _scale(grid: Grid) -> Scale:
 
 
 def _panel(axes: Axes, m: AttentionMap, scale: Scale) -> None:
-    shown = {"vmin": 0, "vmax": _peak(m), "interpolation": "nearest", "aspect": "auto"}
-    axes.imshow(m.mean, cmap=COLOURS, **shown)
+    peak = _peak(m)
+    axes.imshow(m.mean, cmap=COLOURS, vmin=0, vmax=peak, interpolation="nearest", aspect="auto")
     axes.set_title(" · ".join(m.labels), fontsize=9, loc="left")
     note = "" if scale.step == 1 else f" (one token in {scale.step} is named)"
     below, beside = ("read", "written") if m.by_gradients else ("looked at", "looking")
