@@ -15,14 +15,15 @@ from regard.nn.mask import Mask
 
 
 class Score(nn.Module):
-    """How well queries (B, T, Q) and keys (B, S, K) fit: (B, T, S). What can be done with the keys
-    alone is done by `ready`, once, however many queries come one after the other."""
+    """How well queries (B, T, Q) and keys (B, S, K) fit: (B, T, S), by their product where nothing
+    else is said. What can be done with the keys alone is done by `ready`, once, however many
+    queries come one after the other."""
 
     def ready(self, k: Tensor) -> Tensor:
         return k
 
     def scores(self, q: Tensor, ready: Tensor) -> Tensor:
-        raise NotImplementedError
+        return q @ ready.transpose(-2, -1)
 
     def forward(self, q: Tensor, k: Tensor) -> Tensor:
         return self.scores(q, self.ready(k))
@@ -38,9 +39,6 @@ class Dot(Score):
                 f"queries of width {query} and keys of width {key} have no dot product: make them "
                 'equally wide, or take the score "general".'
             )
-
-    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
-        return q @ ready.transpose(-2, -1)
 
 
 class Scaled(Dot):
@@ -59,9 +57,6 @@ class General(Score):
 
     def ready(self, k: Tensor) -> Tensor:
         return self.turn(k)
-
-    def scores(self, q: Tensor, ready: Tensor) -> Tensor:
-        return q @ ready.transpose(-2, -1)
 
 
 class Additive(Score):
