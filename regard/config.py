@@ -5,10 +5,11 @@ recipe. `toml.py` reads and writes them.
 """
 
 import re
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -17,6 +18,8 @@ from pydantic import (
 )
 
 Tree = dict[str, Any]
+# A single text will do for a list of one.
+Texts = Annotated[tuple[str, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
 
 DEFAULT_BUDGET = "5m"  # of training, where nobody said how long
 
@@ -116,19 +119,49 @@ class DecodeSettings(Settings):
     """Sample among the likeliest tokens that make up this probability."""
     min_p: float | None = Field(default=None, ge=0, le=1)
     """Sample among tokens at least this share as likely as the best."""
+    typical_p: float | None = Field(default=None, gt=0, le=1)
+    """Sample among the tokens that are about as surprising as one can expect here, so many that
+    they make up this probability (Meister et al. 2023)."""
+    repetition_penalty: float = Field(default=1.0, gt=0, le=1000)
+    """Above 1, tokens of the prompt and of the output so far become less likely (Keskar et al.
+    2019); 1 changes nothing."""
+    frequency_penalty: float = Field(default=0.0, ge=-2, le=2)
+    """Taken off a token's log-probability for each time that it is in the output so far; 0 changes
+    nothing, below 0 repeats more."""
     seed: int = 0
     """Of sampling: equal seeds give equal outputs."""
     max_length: int = Field(default=256, ge=1)
     """Longest output in tokens."""
     n: int = Field(default=1, ge=1, le=1000)
     """Outputs for each input: the best ones of a beam, or so many samples."""
+    stop: Texts = ()
+    """Texts that end an output, as in ["\\n", "Q:"]; they are left out of it."""
+
+    @property
+    def penalized(self) -> bool:
+        """Does it matter which tokens are there already?"""
+        return self.repetition_penalty != 1 or self.frequency_penalty != 0
+
+    @field_validator("stop")
+    @classmethod
+    def no_stop_is_empty(cls, stop: tuple[str, ...]) -> tuple[str, ...]:
+        if "" in stop:
+            raise ValueError("an empty text would end every output before it begins: leave it out.")
+        return stop
 
     @model_validator(mode="after")
     def one_way_to_search(self) -> Self:
         if self.beam > 1 and self.temperature > 0:
             raise ValueError("beam search does not sample: use beam = 1 or temperature = 0.")
-        if self.temperature == 0 and (self.top_k or self.top_p or self.min_p):
-            raise ValueError("top_k, top_p and min_p are for sampling: set a temperature too.")
+        if self.temperature == 0 and (self.top_k or self.top_p or self.min_p or self.typical_p):
+            raise ValueError(
+                "top_k, top_p, min_p and typical_p are for sampling: set a temperature too."
+            )
+        if self.beam > 1 and self.penalized:  # it would change the very scores that a beam ranks by
+            raise ValueError(
+                "repetition_penalty and frequency_penalty do not go with a beam: use beam = 1, and "
+                "a temperature where n is above 1."
+            )
         if self.n > self.beam and self.temperature == 0:
             raise ValueError(
                 f"n = {self.n} outputs need a beam of at least {self.n}, or a temperature."

@@ -108,6 +108,36 @@ def test_beam_search_does_not_sample():
         check(DecodeSettings, {"beam": 4, "temperature": 1.0})
 
 
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({"typical_p": 0.9}, "min_p and typical_p are for sampling: set a temperature too"),
+        ({"typical_p": 0.0, "temperature": 1.0}, "typical_p: .*greater than 0, found 0.0"),
+        ({"typical_p": 1.1, "temperature": 1.0}, "typical_p: .*equal to 1, found 1.1"),
+        ({"repetition_penalty": 0}, "repetition_penalty: .*greater than 0, found 0"),
+        ({"repetition_penalty": "1.2"}, "repetition_penalty: expected a number, found '1.2'"),
+        ({"frequency_penalty": 2.5}, "frequency_penalty: .*equal to 2, found 2.5"),
+        ({"repetition_penalty": 1.2, "beam": 2}, "do not go with a beam: use beam = 1"),
+        ({"frequency_penalty": -0.1, "beam": 2}, "do not go with a beam: use beam = 1"),
+        ({"stop": ["x", ""]}, "stop: an empty text would end every output before it begins"),
+        ({"stop": ""}, "stop: an empty text would end every output before it begins"),
+        ({"stop": [3]}, "stop.*string.*found 3"),
+    ],
+)
+def test_ways_to_decode_that_do_not_go_together_are_named(tree, message):
+    with pytest.raises(ConfigError, match=message):
+        check(DecodeSettings, tree)
+
+
+def test_penalties_go_with_greedy_search_and_with_sampling_and_stops_with_beams_too():
+    asked = {"repetition_penalty": 1.2, "frequency_penalty": -0.5, "stop": "\n"}
+    for temperature in (0.0, 0.7):
+        settings = check(DecodeSettings, {**asked, "temperature": temperature})
+        assert settings.penalized and settings.stop == ("\n",)
+    assert DecodeSettings(stop=["a", "b c"], beam=4).stop == ("a", "b c")
+    assert not DecodeSettings().penalized
+
+
 def test_override_leaves_the_tree_it_was_given_alone():
     tree = {"a": {"b": 1}}
     assert override(tree, ["a.b=2"]) == {"a": {"b": 2}} and tree == {"a": {"b": 1}}

@@ -12,6 +12,10 @@ OPTIONS = (
     click.option("--top-k", type=int, help="Sample among the K likeliest."),
     click.option("--top-p", type=float, help="Sample among the likeliest that make up P."),
     click.option("--min-p", type=float, help="Sample among those at least P times the best."),
+    click.option("--typical-p", type=float, help="Sample among the most typical that make up P."),
+    click.option("--repetition-penalty", type=float, help="Above 1: avoid what was said before."),
+    click.option("--frequency-penalty", type=float, help="Above 0: avoid what was written often."),
+    click.option("--stop", multiple=True, help="End an output at this text; may be repeated."),
     click.option("--seed", type=int, help="For sampling: equal seeds give equal outputs."),
 )
 
@@ -24,7 +28,7 @@ def decoding_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def given(decoding: dict[str, Any]) -> dict[str, Any]:
     """What was asked for."""
-    return {name: value for name, value in decoding.items() if value is not None}
+    return {name: value for name, value in decoding.items() if value not in (None, ())}
 
 
 def unbroken(output: str) -> str:

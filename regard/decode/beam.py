@@ -2,19 +2,22 @@
 
 All sentences share one batch, whose rows are their live paths. In each step every path is
 extended by every token, and a sentence keeps its `beam` best extensions: those that end in
-STOP are done, the others live on. So a beam of 1 is exactly greedy search.
+STOP, or where `done` says so, are over, the others live on. So a beam of 1 is exactly greedy
+search.
 
 R rows   V vocabulary   N sentences in the batch   K beam
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from regard.config import DecodeSettings
-from regard.decode.stepper import Decoded, State, Stepper, advance
+from regard.decode.stepper import Decoded, Done, State, Stepper, advance, never
 from regard.names import START, STOP
 
 Extension = tuple[float, int, int]  # score with the new token, row it extends, new token
@@ -22,7 +25,13 @@ Extension = tuple[float, int, int]  # score with the new token, row it extends, 
 
 @torch.no_grad()
 def beam_search(
-    stepper: Stepper[State], inputs: Any, rows: int, settings: DecodeSettings, *, best: int = 1
+    stepper: Stepper[State],
+    inputs: Any,
+    rows: int,
+    settings: DecodeSettings,
+    *,
+    best: int = 1,
+    done: Done = never,
 ) -> list[list[Decoded]]:
     """The `best` outputs found for each of the `rows` inputs, best first.
 
@@ -32,7 +41,7 @@ def beam_search(
     """
     if not rows:
         return []
-    sentences = [Sentence() for _ in range(rows)]
+    sentences = [Sentence(partial(done, row)) for row in range(rows)]
     searching, tokens, state = sentences, [START] * rows, stepper.start(inputs)
     for _ in range(settings.max_length):
         log_probs, state = advance(stepper, state, tokens)
@@ -54,6 +63,7 @@ def beam_search(
 class Sentence:
     """The search for one output: paths still growing and paths that ended, each best first."""
 
+    over: Callable[[list[int]], bool]
     live: list[Decoded] = field(default_factory=lambda: [Decoded([], 0.0, False)])
     done: list[Decoded] = field(default_factory=list)
 
@@ -61,25 +71,30 @@ class Sentence:
         self, paths: list[Decoded], found: list[Extension], settings: DecodeSettings, best: int
     ) -> list[int]:
         """Put `found` in the place of the live paths; returns the rows that these extend."""
-        stopped = [(score, row) for score, row, token in found if token == STOP]
-        going = [extension for extension in found if extension[2] != STOP]
-        self.done += [Decoded(paths[row].tokens, score, True) for score, row in stopped]
+        self.live, going = [], []
+        for score, row, token in found:
+            tokens = paths[row].tokens + [token] * (token != STOP)
+            if token == STOP or self.over(tokens):
+                self.done.append(Decoded(tokens, score, True))
+            else:
+                self.live.append(Decoded(tokens, score, False))
+                going.append(row)
         self.done.sort(key=lambda output: -value(output, settings.length_penalty))
-        self.live = [Decoded([*paths[row].tokens, t], score, False) for score, row, t in going]
         if self.settled(settings, best):
             self.live, going = [], []
-        return [row for _, row, _ in going]
+        return going
 
     def settled(self, settings: DecodeSettings, best: int) -> bool:
         """True when there are live paths, but none can get among the `best` any more.
 
         A path's score can only fall, while a longer output is divided by a larger penalty: its
-        value never rises above today's score over the penalty of the longest output.
+        value never rises above today's score over the penalty of the longest output, to which
+        `done` may add an end.
         """
         if not self.live or len(self.done) < best:
             return False
         alpha = settings.length_penalty
-        hope = self.live[0].score / penalty(settings.max_length, alpha)
+        hope = self.live[0].score / penalty(settings.max_length + 1, alpha)
         return hope <= value(self.done[best - 1], alpha)
 
 
@@ -119,7 +134,7 @@ def _bar(totals: Tensor, owners: list[int], beam: int) -> Tensor:
 
 
 def value(output: Decoded, alpha: float) -> float:
-    """What outputs are ranked by: the score over the length penalty, STOP counted."""
+    """What outputs are ranked by: the score over the length penalty, an end counted as a token."""
     return output.score / penalty(len(output.tokens) + output.finished, alpha)
 
 

@@ -4,7 +4,7 @@ cached Transformers, RNNs, copying decoders and n-grams all fit the three calls 
 B rows of the batch   V vocabulary
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -17,6 +17,10 @@ from regard.names import PAD, START, UNKNOWN
 State = TypeVar("State")
 
 FORBIDDEN = (PAD, START, UNKNOWN)  # nothing a reader could use; never part of an output
+
+
+Done = Callable[[int, list[int]], bool]
+"""An input's number, and the tokens of an output for it so far -> is the output over?"""
 
 
 class Stepper(Protocol[State]):
@@ -45,9 +49,14 @@ class Decoded:
 
     tokens: list[int]
     score: float
-    """The sum of the network's log-probabilities, STOP included."""
+    """The sum of the network's log-probabilities, before any filter, STOP included if written."""
     finished: bool
-    """False when the length limit ended it, not STOP."""
+    """False when only the length limit ended it."""
+
+
+def never(row: int, tokens: list[int]) -> bool:
+    """Only STOP and the length limit end an output."""
+    return False
 
 
 def advance(stepper: Stepper[State], state: State, tokens: Sequence[int]) -> tuple[Tensor, State]:

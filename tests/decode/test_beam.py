@@ -5,20 +5,24 @@ import torch
 
 from regard.config import DecodeSettings
 from regard.decode.beam import beam_search, penalty
-from regard.decode.search import decode
+from regard.decode.search import decode, decode_several
 from regard.names import START, STOP
 
 PIECES = (4, 5, 6)
 WIDE = 4**5  # more than all paths of the exhaustive tests
 
 
-def everything(network, number, limit, alpha):
-    """Every output that ends in STOP within the limit, best first: (value, tokens, score)."""
+def everything(network, number, limit, alpha, ends=()):
+    """Every output that ends in STOP, or in one of `ends`, within the limit, best first:
+    (value, tokens, score)."""
     outputs = []
-    for length in range(limit):
+    for length in range(limit + bool(ends)):
         for tokens in product(PIECES, repeat=length):
+            ended = tokens[-1:] and tokens[-1] in ends
+            if set(tokens[:-1]) & set(ends) or (length == limit and not ended):
+                continue
             history, score = (number, START), 0.0
-            for token in (*tokens, STOP):
+            for token in (*tokens, *([] if ended else [STOP])):
                 score += network.log_probs(history)[token].item()
                 history = (*history, token)
             outputs.append((score / ((6 + length) / 6) ** alpha, list(tokens), score))
@@ -39,6 +43,36 @@ def test_a_beam_that_is_wide_enough_equals_exhaustive_search(table, seed, stop, 
             scores = [score for _, _, score in truth]
             assert [output.score for output in outputs] == pytest.approx(scores, abs=1e-12)
             assert all(output.finished for output in outputs)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wide_beam_equals_exhaustive_search_where_who_is_asked_ends_outputs(table, seed, alpha):
+    network = table(seed, stop=-1.0)
+    settings = DecodeSettings(beam=WIDE, length_penalty=alpha, max_length=4)
+    ends = {0: (6,), 1: (4, 5), 2: (4,)}  # of each input
+    found = beam_search(
+        network, range(3), 3, settings, best=4, done=lambda row, tokens: tokens[-1] in ends[row]
+    )
+    for number, outputs in enumerate(found):
+        truth = everything(network, number, 4, alpha, ends[number])[:4]
+        assert [output.tokens for output in outputs] == [tokens for _, tokens, _ in truth]
+        scores = [score for _, _, score in truth]
+        assert [output.score for output in outputs] == pytest.approx(scores, abs=1e-12)
+        assert all(output.finished for output in outputs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_beam_of_one_asks_as_greedy_search_does(table, seed):
+    def done(row, tokens):
+        return row % 2 == 0 and 6 in tokens
+
+    settings = DecodeSettings(max_length=9)
+    network = table(seed, stop=-2.0)
+    found = beam_search(network, range(30), 30, settings, done=done)
+    assert found == decode_several(network, range(30), 30, settings, done=done)
+    assert any(output.tokens[-1:] == [6] for (output,) in found[::2])
+    assert any(6 in output.tokens[:-1] for (output,) in found[1::2])
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

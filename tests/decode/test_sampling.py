@@ -2,123 +2,11 @@ import math
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from regard.config import DecodeSettings
-from regard.decode.sampling import Sampler, filter_logits
-from regard.decode.search import decode
-from regard.names import STOP
-
-patient = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
-
-rows = st.lists(
-    st.integers(-40, 0).map(lambda n: n / 8) | st.just(-math.inf), min_size=2, max_size=12
-).filter(lambda row: max(row) > -math.inf)
-temperatures = st.sampled_from([0.05, 0.5, 1.0, 1.7, 10.0])
-
-
-def normal(probs):
-    return [p / math.fsum(probs) for p in probs]
-
-
-def after_temperature(row, temperature):
-    return normal([math.exp((x - max(row)) / temperature) for x in row])
-
-
-def after_top_k(probs, k):
-    least = sorted(probs, reverse=True)[min(k, len(probs)) - 1]
-    return normal([p if p >= least else 0.0 for p in probs])
-
-
-def after_top_p(probs, top_p):
-    kept, total = [0.0] * len(probs), 0.0
-    for i in sorted(range(len(probs)), key=lambda i: -probs[i]):
-        assume(abs(total - top_p) > 1e-9)  # nearer, and rounding decides
-        if total >= top_p:
-            break
-        kept[i], total = probs[i], total + probs[i]
-    return normal(kept)
-
-
-def after_min_p(probs, min_p):
-    assume(all(abs(p - min_p * max(probs)) > 1e-9 or p == max(probs) for p in probs if p))
-    return normal([p if p >= min_p * max(probs) else 0.0 for p in probs])
-
-
-def filtered(row, **filters):
-    return filter_logits(torch.tensor([row], dtype=torch.float64), **filters)[0].exp().tolist()
-
-
-@patient
-@given(
-    rows,
-    temperatures,
-    st.none() | st.integers(1, 15),
-    st.none() | st.floats(0.01, 0.99),
-    st.none() | st.floats(0.01, 1),
-)
-def test_filters_agree_with_a_plain_reference(row, temperature, top_k, top_p, min_p):
-    probs = after_temperature(row, temperature)
-    if top_k:
-        probs = after_top_k(probs, top_k)
-    if top_p:
-        probs = after_top_p(probs, top_p)
-    if min_p:
-        probs = after_min_p(probs, min_p)
-    found = filtered(row, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
-    assert found == pytest.approx(probs, abs=1e-9)
-    assert [p > 0 for p in found] == [p > 0 for p in probs]
-
-
-@patient
-@given(
-    st.lists(rows, min_size=2, max_size=4),
-    st.floats(1e-320, 1e6),
-    st.integers(1, 15),
-    st.floats(1e-320, 1),
-    st.floats(0, 1),
-)
-def test_whatever_the_filters_the_likeliest_stays_and_the_rest_adds_up_to_one(
-    rows, temperature, top_k, top_p, min_p
-):
-    width = min(len(row) for row in rows)
-    cut = [[-0.7, *(x - 0.7 for x in row[: width - 1])] for row in rows]
-    found = filter_logits(
-        torch.tensor(cut), temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p
-    )
-    torch.testing.assert_close(found.exp().sum(-1), torch.ones(len(rows), dtype=torch.float64))
-    assert (found[:, 0] > -math.inf).all()
-    assert (found[:, 0] == found.amax(-1)).all()
-
-
-def test_without_filters_the_log_probabilities_come_back():
-    log_probs = torch.randn(3, 9, dtype=torch.float64).log_softmax(-1)
-    torch.testing.assert_close(filter_logits(log_probs), log_probs)
-    torch.testing.assert_close(filter_logits(log_probs, top_k=50, top_p=1.0, min_p=0.0), log_probs)
-
-
-def test_tokens_as_likely_as_the_kth_all_stay():
-    assert filtered([0.0, -1.0, -1.0, -1.0, -2.0], top_k=2)[1:4] == pytest.approx(
-        [1 / (math.e + 3)] * 3
-    )
-    assert filtered([0.0, -1.0, -1.0, -1.0, -2.0], top_k=2)[4] == 0
-
-
-def test_a_nucleus_takes_the_lower_token_of_equals():
-    assert filtered([0.0] * 4, top_p=0.5) == pytest.approx([0.5, 0.5, 0, 0])
-    assert filtered([0.0] * 4, top_p=0.51) == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
-    many = filtered([0.0] * 4096, top_p=0.5)  # exact in binary
-    assert [p > 0 for p in many] == [True] * 2048 + [False] * 2048
-
-
-def test_filters_that_ask_for_all_keep_the_unlikeliest_too():
-    kept = filtered([0.0, -60.0], top_k=2, top_p=1.0, min_p=0.0)
-    assert kept == pytest.approx([1.0, math.exp(-60)], rel=1e-9, abs=0)
-
-
-def test_a_min_p_of_one_keeps_the_likeliest_and_its_equals():
-    assert filtered([-1.0, 0.0, 0.0, -0.1], min_p=1.0) == [0, 0.5, 0.5, 0]
+from regard.decode.sampling import Sampler
+from regard.decode.search import decode, decode_several
+from regard.names import START, STOP
 
 
 @pytest.mark.parametrize("top_k", [None, 4])
@@ -180,3 +68,77 @@ def test_a_draw_close_to_one_still_finds_a_possible_token():
     assert sampler(log_probs, [0]).tolist() == [3]
     sampler.streams[0].random = lambda: 0.0
     assert sampler(log_probs, [0]).tolist() == [1]
+
+
+PENALIZED = {
+    "greedy": DecodeSettings(repetition_penalty=1.4, frequency_penalty=0.3, max_length=15),
+    "sampling": DecodeSettings(
+        temperature=1.2, repetition_penalty=1.4, frequency_penalty=0.3, max_length=15
+    ),
+}
+penalized = pytest.mark.parametrize("settings", PENALIZED.values(), ids=PENALIZED)
+
+
+def test_greedy_search_with_penalties_takes_the_likeliest_of_what_they_leave(table):
+    network, settings, prompt = table(5, stop=-9.0), PENALIZED["greedy"], [4, 4, 6]
+    (output,) = decode(network, [9], 1, settings, prompts=[prompt])
+    history, score = (9, START), 0.0
+    for place, token in enumerate([*output.tokens, *[STOP] * output.finished]):
+        said, written = network.log_probs(history).tolist(), output.tokens[:place]
+        lower = {
+            t: said[t] * (1.4 if t in [*prompt, *written] else 1) - 0.3 * written.count(t)
+            for t in (STOP, 4, 5, 6)
+        }
+        assert token == max(lower, key=lambda t: lower[t])
+        history, score = (*history, token), score + said[token]
+    assert output.score == pytest.approx(score)  # what the network says, without penalties
+    assert len(output.tokens) > 8
+
+
+def test_a_penalty_makes_greedy_search_say_something_else(fixed):
+    network = fixed([0.0, 0.0, 0.1, 0.0, 0.5, 0.25, 0.15])
+    said = [
+        decode(network, [0], 1, DecodeSettings(max_length=6, **penalty))[0].tokens
+        for penalty in ({}, {"frequency_penalty": 1.0}, {"repetition_penalty": 50})
+    ]
+    assert said == [[4] * 6, [4, 5, 4, 6], [4, 5, 6]]  # STOP was never said before
+
+
+def test_only_the_repetition_penalty_minds_the_prompt(fixed):
+    network = fixed([0.0, 0.0, 0.1, 0.0, 0.5, 0.25, 0.15])
+
+    def first(prompt, **penalty):
+        settings = DecodeSettings(max_length=1, **penalty)
+        return decode(network, [0], 1, settings, prompts=[prompt])[0].tokens
+
+    assert first([], repetition_penalty=5) == first([6], repetition_penalty=5) == [4]
+    assert first([4], repetition_penalty=5) == [5]
+    assert first([4, 5, 4], repetition_penalty=5) == [6]
+    assert first([4, 4, 4], frequency_penalty=2) == [4]
+
+
+@penalized
+def test_with_penalties_a_row_goes_the_same_way_whoever_is_in_the_batch_with_it(table, settings):
+    prompts = [[4 + i % 3] * (i % 4) for i in range(12)]
+    together = decode(table(1), range(12), 12, settings, prompts=prompts)
+    assert len({len(output.tokens) for output in together}) > 2  # some leave before others
+    for i in range(12):
+        alone = decode(table(1), [i], 1, settings, numbers=[i], prompts=[prompts[i]])
+        assert alone == [together[i]]
+
+
+def test_each_of_several_samples_remembers_its_own_tokens_and_the_same_prompt(table):
+    settings = PENALIZED["sampling"].model_copy(update={"n": 3})
+    prompts = [[4], [5, 5], []]
+    together = decode_several(table(2, stop=-2.0), range(3), 3, settings, prompts=prompts)
+    copies = [i for i in range(3) for _ in range(3)]
+    one = settings.model_copy(update={"n": 1})
+    each = [prompts[i] for i in copies]
+    apart = decode(table(2, stop=-2.0), copies, 9, one, prompts=each)
+    assert [output for outputs in together for output in outputs] == apart
+
+
+@penalized
+def test_there_must_be_a_prompt_for_each_row(table, settings):
+    with pytest.raises(ValueError, match="zip"):
+        decode(table(), range(3), 3, settings, prompts=[[4], [5]])

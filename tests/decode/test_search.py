@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -10,6 +12,7 @@ WAYS = {
     "greedy": DecodeSettings(max_length=12),
     "sampling": DecodeSettings(temperature=1.3, top_k=5, top_p=0.95, max_length=12, seed=4),
     "beam": DecodeSettings(beam=3, max_length=12),
+    "penalized": DecodeSettings(repetition_penalty=1.5, frequency_penalty=0.5, max_length=12),
 }
 every_way = pytest.mark.parametrize("settings", WAYS.values(), ids=WAYS)
 
@@ -95,7 +98,7 @@ def test_the_network_s_own_tensors_are_left_alone(fixed, settings):
     assert torch.equal(network.log_probs, before)
 
 
-@pytest.mark.parametrize("way", ["greedy", "sampling"])
+@pytest.mark.parametrize("way", ["greedy", "sampling", "penalized"])
 def test_rows_leave_the_batch_as_soon_as_they_stop(table, way):
     network = table(3, stop=1.0)
     outputs = decode(network, range(30), 30, WAYS[way])
@@ -143,3 +146,61 @@ def test_n_outputs_of_a_beam_are_ranked_and_begin_with_the_best(table):
     best = decode(table(4), range(5), 5, DecodeSettings(beam=4, max_length=8))
     assert [found[0] for found in several] == best
     assert all(len({tuple(o.tokens) for o in found}) == len(found) == 3 for found in several)
+
+
+# Ends that the caller decides on
+
+
+@pytest.mark.parametrize("way", ["greedy", "sampling", "penalized"])
+def test_who_is_asked_can_end_an_output_and_the_other_rows_go_on(table, way):
+    def done(row, tokens):
+        return row % 2 == 1 and 6 in tokens
+
+    free = decode(table(3, stop=-3.0), range(20), 20, WAYS[way])
+    network = table(3, stop=-3.0)
+    ended = decode_several(network, range(20), 20, WAYS[way], done=done)
+    for row, (before, (after,)) in enumerate(zip(free, ended, strict=True)):
+        if done(row, before.tokens):
+            assert (
+                after.tokens == before.tokens[: before.tokens.index(6) + 1]
+            )  # kept, for the asker
+            assert after.finished
+            without_stop = replace(after, finished=False)
+            assert after.score == pytest.approx(score_of(network, row, without_stop))
+        else:
+            assert after == before
+    steps = [
+        len(output.tokens) + (output.finished and not done(row, output.tokens))
+        for row, (output,) in enumerate(ended)
+    ]
+    assert network.sizes == [sum(s > t for s in steps) for t in range(max(steps))]
+    assert len([1 for row, output in enumerate(free) if done(row, output.tokens)]) > 3
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+@pytest.mark.parametrize(("wanted", "finished"), [(3, True), (4, False)])
+def test_an_output_that_is_ended_at_the_length_limit_is_finished(fixed, wanted, finished, beam):
+    network = fixed([0.0, 0.0, 0.0, 0.0, 0.9, 0.1])
+    settings = DecodeSettings(max_length=3, beam=beam)
+    ((output,),) = decode_several(
+        network, [0], 1, settings, done=lambda row, tokens: len(tokens) == wanted
+    )
+    assert output.tokens == [4] * 3 and output.finished == finished
+
+
+def test_first_the_newest_tokens_are_told_then_each_output_but_stopped_ones_asked_about(table):
+    log = []
+
+    def done(row, tokens):
+        log.append((row, tokens[-1]))
+        return False
+
+    settings = DecodeSettings(temperature=1.0, n=2, max_length=12)
+    found = decode_several(table(2, stop=-1.0), range(3), 3, settings, heard=log.append, done=done)
+    assert found == decode_several(table(2, stop=-1.0), range(3), 3, settings)
+    told = [place for place, entry in enumerate(log) if isinstance(entry, list)]
+    for start, end in zip(told, [*told[1:], len(log)], strict=True):
+        asked = log[start + 1 : end]
+        assert [token for _, token in asked] == [token for token in log[start] if token != STOP]
+        assert [row for row, _ in asked] == sorted(row for row, _ in asked)
+    assert {entry[0] for entry in log if isinstance(entry, tuple)} == {0, 1, 2}  # not 6 samples
