@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from regard.config import Recipe, Tree, seconds
-from regard.data.splits import Splits, fingerprint
+from regard.data.splits import Splits
 from regard.errors import ConfigError, DataError, RunError
 from regard.files import FORMAT, read_facts, read_table, sync_folder, write_json, write_text
 from regard.models.weights import count_parameters
@@ -158,7 +158,7 @@ def read_splits(task: Task[Any], facts: Tree, folder: Path) -> Splits[Any]:
             f"{folder}: its data can not be read: {error}\nWhere did they move? Put the new place "
             f"into data.path of {folder / 'recipe.toml'}."
         ) from error
-    if _fingerprint(splits) != facts["data"].get("sha256"):
+    if splits.sha256 != facts["data"].get("sha256"):
         raise RunError(
             f"{folder}: the data changed since this run began (another file or another version "
             "of it), so its splits would mix. Put the old data back, or begin a new run."
@@ -170,7 +170,7 @@ def is_of(folder: Path, recipe: Recipe) -> bool:
     """Was this run made with these settings, on data like these, wherever they lie now?"""
     facts, task = open_task(folder)
     ours, theirs = (one.model_copy(update={"data": None}) for one in (recipe, task.recipe))
-    return ours == theirs and _fingerprint(type(task).read(recipe)) == facts["data"].get("sha256")
+    return ours == theirs and type(task).read(recipe).sha256 == facts["data"].get("sha256")
 
 
 def pick_device(name: str) -> torch.device:
@@ -189,12 +189,13 @@ def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
         "format": FORMAT,
         "task": task.recipe.task,
         "data": {
-            "sha256": _fingerprint(splits),
+            "sha256": splits.sha256,
             "split_rule": task.split_rule,
+            "unit": splits.unit,
             "train": len(splits.train),
             "validation": len(splits.validation),
             "test": len(splits.test),
-            "left_out_of_training": training.left_out,
+            "left_out_of_training": training.batches.left_out,
             "skipped_rows": splits.skipped,
             "overlapping": splits.overlapping,
             "notes": list(splits.notes),
@@ -203,10 +204,6 @@ def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
         "parameters": count_parameters(training.network),
         "environment": environment(next(training.network.parameters()).device),
     }
-
-
-def _fingerprint(splits: Splits[Any]) -> str:
-    return fingerprint([*splits.train, *splits.validation, *splits.test])
 
 
 def _warn_if_elsewhere(then: Tree, now: Tree) -> None:

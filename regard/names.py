@@ -15,7 +15,10 @@ FIRST_PIECE = len(SPECIALS)
 
 SCORE_TITLES = {
     "token_accuracy": "next tokens right, %",
+    "loss": "loss of a token, nats",
     "perplexity": "perplexity of a token",
+    "bits_per_byte": "bits per byte",
+    "memorised": "continued as in training, %",
     "exact_match": "outputs right, %",
     "per": "PER, pieces wrong, %",
     "wer": "WER, outputs wrong, %",
@@ -30,6 +33,7 @@ SCORE_TITLES = {
 REMARKS = {  # counts in the result of an evaluation that a reader of its scores must know
     "too_long": "inputs are empty or too long: counted as wrong",
     "not_measured": "examples are empty or too long to count the next tokens that are right",
+    "unknown_tokens": "tokens were never met in training: to guess one of them is too easy",
     "unknown_inputs": "inputs hold pieces that the model has never met",
     "in_training": "inputs were among the training inputs: the scores flatter the model",
     "skipped_rows": "rows could not be used and were left out, as asked",

@@ -148,6 +148,23 @@ class RecurrentSettings(Settings):
         return (2 if self.bidirectional else 1) * (self.projection or self.width)
 
 
+class RecurrentWriterSettings(RecurrentSettings):
+    """A network that reads a text from its beginning and writes what comes next."""
+
+    max_length: int = Field(default=64, ge=1)
+    """Tokens that a step of training goes back through; the state is carried on to the next step
+    (truncated backpropagation). What is read or written may be longer."""
+
+    @model_validator(mode="after")
+    def reads_forwards(self) -> Self:
+        if self.bidirectional:
+            raise ValueError(
+                "bidirectional: a network that writes can not read from the end, which is not "
+                "there yet. Leave it out."
+            )
+        return self
+
+
 class Seq2SeqSettings(RecurrentSettings):
     """One recurrent network reads, another writes, and may look back at what was read."""
 

@@ -173,17 +173,17 @@ def train(made: SetUp, folder: Path) -> Told:
     """Training counts what it leaves out, and its network sees all of everything else."""
     training = Training(made.task, made.network, made.pairs, made.pairs, folder)
     expected, faults = made.trained, []
-    if training.left_out != len(made.pairs) - len(expected):
-        faults.append(f"{training.left_out} left out, expected {len(made.pairs) - len(expected)}")
+    if training.batches.left_out != len(made.pairs) - len(expected):
+        faults.append(f"{training.batches.left_out} left out, expected {len(made.pairs) - len(expected)}")
     with watched(made.network) as calls:
-        for step in range(training.plan.steps_per_epoch):
+        for step in range(training.batches.steps_per_pass):
             for piece in training.pieces_of(step):
                 training.loss_of(made.network, piece)
     sources = Counter(made.source(pair.source) for pair in expected)
     targets = Counter((START, *made.target(pair.target)) for pair in expected)
     if calls.sources != sources or calls.targets != targets:
         faults.append("the network was not given the whole texts of one pass")
-    return faults, len(made.pairs), training.left_out
+    return faults, len(made.pairs), training.batches.left_out
 
 
 def answer(made: SetUp, dice: random.Random, folder: Path) -> Told:

@@ -20,16 +20,17 @@ def carry_out(training: "Training", *, as_json: bool) -> None:
     the person stopped it; what was trained is saved then."""
     from regard.run import finish
 
-    passes = training.steps / training.plan.steps_per_epoch
+    batches = training.batches
+    passes = training.steps / batches.steps_per_pass
     say(
-        f"{len(training.examples):,} examples, {training.steps:,} steps of up to "
+        f"{batches.examples:,} examples, {training.steps:,} steps of up to "
         f"{training.settings.batch_tokens:,} tokens ({passes:.1f} passes over the data); "
         f"validation every {training.validate_every:,}."
     )
-    if training.left_out:
+    if batches.left_out:
         say(
-            f"{training.left_out:,} of {training.left_out + len(training.examples):,} examples are "
-            "empty or longer than model.max_length: left out of training, never cut."
+            f"{batches.left_out:,} of {batches.left_out + batches.examples:,} examples are empty "
+            "or longer than model.max_length: left out of training, never cut."
         )
     stopped = not watch(training, as_json=as_json)
     try:
@@ -86,7 +87,8 @@ def one_line(text: str, width: int) -> str:
 
 def show_scores(test: dict[str, Any]) -> None:
     """The scores of `evaluate`, beside each baseline's, with their 95 % intervals."""
-    print(f"{test['data']}, {test['examples']:,} inputs; 95 % bootstrap intervals")
+    size = f"{test['examples']:,} {test.get('unit', 'inputs')}"
+    print(f"{test['data']}, {size}; 95 % bootstrap intervals")
     for metric in test["scores"]:
         print(f"  {SCORE_TITLES.get(metric, metric)}")
         for model in compared(test):

@@ -115,6 +115,53 @@ def watch(training: "Training", *, as_json: bool) -> bool:
     return not caught
 
 
+@contextmanager
+def telling() -> Iterator[None]:
+    """Inside the `with`, work that takes a while says how far it is: a bar, or a line now and then
+    where nobody looks at the terminal."""
+    from regard.progress import listening
+
+    if not sys.stderr.isatty():
+        with listening(_Lines()):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        rows: dict[str, Any] = {}
+
+        def show(what: str, done: int, whole: int) -> None:
+            if what not in rows:
+                rows[what] = bar.add_task(what, total=whole)
+            bar.update(rows[what], completed=done)
+
+        with listening(show):
+            yield
+
+
+class _Lines:
+    """One line every few seconds, with the time that is left."""
+
+    def __init__(self) -> None:
+        self.began = self.said = time.perf_counter()
+
+    def __call__(self, what: str, done: int, whole: int) -> None:
+        now = time.perf_counter()
+        if now - self.said < SECONDS_BETWEEN_LINES:
+            return
+        left = (now - self.began) * (whole - done) / max(1, done)
+        self.said = now
+        say(f"{what}: {100 * done / max(1, whole):.0f} %, {left:.0f} s left")
+
+
 class LineView:
     """One line every few seconds, and one for each validation."""
 

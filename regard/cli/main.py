@@ -20,6 +20,7 @@ COMMANDS = {
     "train": "train on your file, or train a recipe",
     "resume": "go on with a stopped run",
     "predict": "answer inputs",
+    "generate": "write on from a beginning",
     "chat": "talk to a model in the terminal",
     "evaluate": "score a run beside its baselines",
     "compare": "is one run better than another?",

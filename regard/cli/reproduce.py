@@ -138,7 +138,7 @@ def write_result(
 def _rows(part: str, facts: "Tree") -> "list[Tree]":
     """One of the model, and one of each baseline."""
     test = facts["test"]
-    split = f"{test['data']}, {test['examples']:,} inputs"
+    split = f"{test['data']}, {test['examples']:,} {test.get('unit', 'inputs')}"
     counts = ("too_long", "not_measured", "unknown_inputs", "in_training")
     kept = ("seconds", "steps", "parameters", "tokens_per_second", "memory")
     about = {key: facts[key] for key in kept}

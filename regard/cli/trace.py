@@ -39,7 +39,24 @@ def show_traces(
 
 
 def rows_of(steps: Sequence["Step"]) -> list[list[str]]:
-    return [["written so far", "next", "", "instead of"], *map(_row, steps)]
+    head = ["written so far", "next", "", "instead of"]
+    return [head, *(row for step in steps for row in (_row(step), *_filtered(step)))]
+
+
+def _filtered(step: "Step") -> list[list[str]]:
+    """What each filter makes of the same tokens, a row each."""
+    pieces = [piece for piece, _ in step.others]
+    return [
+        [
+            f"   after {name}",
+            "",
+            _percent(own),
+            ", ".join(
+                f"{visible(piece)} {_percent(p)}" for piece, p in zip(pieces, others, strict=True)
+            ),
+        ]
+        for name, (own, *others) in step.filters
+    ]
 
 
 def _row(step: "Step") -> list[str]:
@@ -54,5 +71,7 @@ def _percent(probability: float) -> str:
     >>> _percent(0.421), _percent(0.0004)
     ('42 %', '0.04 %')
     """
+    if not probability:
+        return "out"
     percent = 100 * probability
     return f"{percent:.0f} %" if percent >= 1 else f"{percent:.1g} %"

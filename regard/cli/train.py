@@ -9,7 +9,7 @@ import click
 
 from regard.cli.closing import carry_out
 from regard.cli.completion import complete_task
-from regard.cli.console import echo_json, megabytes, quick_start, say
+from regard.cli.console import echo_json, megabytes, quick_start, say, telling
 from regard.files import free_folder, locked
 
 if TYPE_CHECKING:
@@ -48,15 +48,21 @@ def train(
           translate    sentences, scored by BLEU and chrF
           summarize    long into short, scored by ROUGE
           pronounce    spellings into sounds, scored by PER and WER
+          language_model  what comes next in a text, by perplexity; also called
+          gpt          ... by a Transformer
+          lstm         ... by an LSTM
           NAME.toml    a recipe: `regard init` writes one
     DATA  a TSV, CSV or JSON Lines file with a source and a target column,
-          or two text files whose lines match; .gz, .xz and .zst will do
+          or two text files whose lines match; for language models a text
+          file, a folder of them, or a table; .gz, .xz and .zst will do
 
     \b
     regard train translate pairs.tsv
     regard train summarize mails.csv --source body --target subject --budget 20m
     regard train translate train.de train.en --dry-run
     regard train transduce pairs.jsonl --set model.width=256 --set train.rate=0.002
+    regard train gpt corpus.txt --budget 10m
+    regard train gpt texts/ --set model.preset=nanogpt-cpu --set train.steps=2000
     regard train recipe.toml --out runs/mine --json > steps.jsonl
     """
     folder = out or free_folder(Path("runs") / Path(task).stem)
@@ -67,7 +73,8 @@ def train(
         refuse_existing(folder)
         say(f"Reading {' and '.join(map(str, data)) or task} ...")
         recipe, reasons = make_recipe(task, data, sets, asked((source, target), budget))
-        ready = draft(recipe, folder, try_out=dry_run)
+        with telling():
+            ready = draft(recipe, folder, try_out=dry_run)
         explain(ready, reasons)
         if dry_run:
             show_draft(ready, as_json=as_json)
@@ -108,9 +115,9 @@ def show_draft(ready: "Draft", *, as_json: bool) -> None:
         "steps": training.steps,
         "seconds_per_step": trial.seconds,
         "expected_seconds": trial.expected(training.steps),
-        "passes": training.steps / training.plan.steps_per_epoch,
-        "examples": len(training.examples),
-        "left_out": training.left_out,
+        "passes": training.steps / training.batches.steps_per_pass,
+        "examples": training.batches.examples,
+        "left_out": training.batches.left_out,
         "vocabulary": training.task.vocabulary(),
         "recipe": training.task.recipe.model_dump(mode="json"),
     }

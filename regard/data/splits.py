@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from math import isclose, isfinite
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from regard.errors import ConfigError, DataError
 
@@ -24,6 +24,8 @@ ONE_PERCENT = 2**64 / 100
 
 @dataclass(frozen=True)
 class Splits(Generic[T]):
+    unit: ClassVar[str] = "examples"
+    """What the parts are counted in."""
     train: list[T]
     validation: list[T]
     test: list[T]
@@ -33,6 +35,11 @@ class Splits(Generic[T]):
     """Rows that could not be used and were left out, as asked."""
     overlapping: int = 0
     """Examples left out of one side because the file of another holds them too."""
+
+    @property
+    def sha256(self) -> str:
+        """Of all examples, so that a run can tell whether its data changed."""
+        return fingerprint([*self.train, *self.validation, *self.test])
 
 
 def default_shares(examples: int) -> Shares:

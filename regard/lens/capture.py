@@ -22,12 +22,14 @@ from regard.nn.align import Align
 from regard.nn.attention import Attend, attend
 from regard.tasks.task import Task
 
+WHOLE = {"blocks": "self"}  # the layers of a network that has only one stack of them
+
 
 @dataclass(frozen=True)
 class Seen:
     """The weights of one attention in one call."""
 
-    name: str  # "encoder", "decoder", "cross" or "copy"
+    name: str  # "encoder", "decoder", "cross", "copy", or "self" where there is one stack
     layer: int  # 0 for the first
     weights: Tensor  # (B, H, T, S)
 
@@ -43,7 +45,7 @@ def attentions(network: nn.Module) -> dict[str, tuple[str, int]]:
                 found[path] = ("copy", 0)
             else:
                 across = "cross" in parts or isinstance(module, Align)
-                found[path] = ("cross" if across else parts[0], layer)
+                found[path] = ("cross" if across else WHOLE.get(parts[0], parts[0]), layer)
     return found
 
 

@@ -36,7 +36,8 @@ def report_page(name: str, facts: Tree, log: Sequence[Tree], recipe: Tree) -> st
     tree = {
         "name": name,
         "sentence": sentence(facts),
-        "scored": f"On {test['examples']:,} inputs of the {test['data']}, with 95 % intervals.",
+        "scored": f"On {test['examples']:,} {test.get('unit', 'inputs')} of the {test['data']}, "
+        "with 95 % intervals.",
         "scores": [_metric(metric, test) for metric in test["scores"]],
         "remarks": [f"{remark}." for remark in counted(test, REMARKS)],
         "charts": [chart for chart in _charts(log, recipe) if chart["lines"]],
@@ -161,7 +162,7 @@ def _data_rows(data: Tree, settings: Tree) -> Iterator[list[str]]:
     yield ["from", source]
     yield from ([key, value] for key, value in named.items())
     for side, title in (("train", "training"), ("validation", "validation"), ("test", "test")):
-        yield [f"{title} examples", f"{data[side]:,}"]
+        yield [f"{title} {data.get('unit', 'examples')}", f"{data[side]:,}"]
     yield ["split", f"{_shares(settings)}{data['split_rule']}"]
     yield ["left out", "; ".join(counted(data, LEFT_OUT)) or "nothing"]
     yield from (["guessed", note] for note in data["notes"])

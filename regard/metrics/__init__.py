@@ -19,4 +19,4 @@ METRICS: dict[str, Metric] = {
     "distinct1": distinct1,
     "distinct2": distinct2,
 }
-LOWER_IS_BETTER = frozenset({"per", "wer", "perplexity"})
+LOWER_IS_BETTER = frozenset({"per", "wer", "perplexity", "loss", "bits_per_byte", "memorised"})

@@ -18,6 +18,7 @@ from regard.nn.init import init_weights
 from regard.nn.mask import Mask
 from regard.shapes import DecoderSettings, StackSettings
 
+ROOM = 16  # tokens that a memory holds at first; it doubles when it runs out
 Seen = tuple[Tensor, Tensor]  # keys and values of a source
 
 
@@ -69,23 +70,30 @@ class Decoder(Stack):
         copied = (memory, source.ids) if self.copy else None
         return DecoderState(seen, source.mask, self._memories(), copied)
 
-    def start(self) -> DecoderState:
-        """Begin to write about nothing in particular."""
-        return DecoderState([None] * len(self.blocks), None, self._memories())
+    def start(self, room: int = ROOM) -> DecoderState:
+        """Begin to write about nothing in particular, up to `room` tokens without more memory."""
+        return DecoderState([None] * len(self.blocks), None, self._memories(room))
 
-    def _memories(self) -> list[KeyValues]:
-        return [KeyValues() for _ in self.blocks]
+    def _memories(self, room: int = ROOM) -> list[KeyValues]:
+        return [KeyValues(room) for _ in self.blocks]
 
     def forward(
-        self, ids: Tensor, state: DecoderState | None = None, *, remember: bool = False
+        self,
+        ids: Tensor,
+        state: DecoderState | None = None,
+        *,
+        remember: bool = False,
+        texts: Tensor | None = None,
     ) -> Tensor:
         """Target ids (B, T) -> logits (B, T, V); where it may copy, log-probabilities. With
         `remember`, ids holds only the positions after those already in `state`, and they are added
-        to it."""
+        to it. `texts` (B, T): the number of the text each token belongs to, where a row holds
+        several; none sees another."""
         state = state or self.start()
         start = state.past[0].length if remember else 0
         x = self.begin(ids, start)
-        mask, bias = Mask(causal=True, window=self.window), self.bias(x, start)
+        mask = Mask(causal=True, window=self.window, blocks=texts)
+        bias = self.bias(x, start)
         for block, seen, past in zip(self.blocks, state.seen, state.past, strict=True):
             x = block(
                 x,

@@ -39,10 +39,25 @@ class RecurrentNetwork(nn.Module):
         self.embed.apply(init_weights)
         self.judge.apply(init_weights)  # the cells begin as torch has them
 
-    def forward(self, ids: Tensor, lengths: Tensor | None = None, state: Any = None) -> Tensor:
-        """(B, T) -> (B, T, O), or (B, O) where one judgement is made"""
+    def forward(
+        self,
+        ids: Tensor,
+        lengths: Tensor | None = None,
+        state: Any = None,
+        *,
+        remember: bool = False,
+    ) -> Any:
+        """(B, T) -> (B, T, O), or (B, O) where one judgement is made; with `remember`, the last
+        state too."""
         outputs, last = self.reader(self.embed(ids), lengths, state)
-        return self.judge(outputs if self.each else self.reader.last(last))
+        judged = self.judge(outputs if self.each else self.reader.last(last))
+        return (judged, last) if remember else judged
+
+    def read(self, ids: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        """The next ids (B, T) after those that made `state` -> a judgement at each (B, T, O), and
+        the state after them: reading in parts equals reading in one go."""
+        judged, state = self(ids, state=state, remember=True)
+        return judged, state
 
     # Writing: what comes out is fed back.
 
@@ -57,8 +72,8 @@ class RecurrentNetwork(nn.Module):
                 "a network that reads from both ends can not write: it would have to begin at an "
                 "end that is not there yet. Build it with bidirectional = false."
             )
-        outputs, state = self.reader(self.embed(tokens[:, None]), None, state)
-        return self.judge(outputs[:, -1]).log_softmax(dim=-1), state
+        scores, state = self.read(tokens.to(self.judge.weight.device)[:, None], state)
+        return scores[:, -1].log_softmax(dim=-1), state
 
     def reorder(self, state: Any, rows: Tensor) -> Any:
         if isinstance(state, tuple):

@@ -7,6 +7,7 @@ from regard.config import DecodeSettings, Tree
 from regard.data.conversations import HISTORY, one_line, said
 from regard.errors import ConfigError, TextError, did_you_mean
 from regard.run.opened import Run
+from regard.tasks.speaking import say
 
 KNOWN = DecodeSettings.model_fields.keys() - {"n"}
 
@@ -43,9 +44,7 @@ class Chat:
         asked = {**self.decoding, **decoding}
         for name in asked.keys() - KNOWN:
             raise ConfigError(f'answers have no setting "{name}".{did_you_mean(name, KNOWN)}')
-        predictor: Any = self.run.predictor(**asked, n=1)
-        if not hasattr(predictor, "say"):
-            raise ConfigError(f"{self.run.folder}: a {self.run.recipe.task} model can not chat.")
+        predictor = self.run.speaker(**asked)
         if self.predictor is not None:
             predictor.answered = self.predictor.answered  # no sample is drawn twice
         self.decoding, self.predictor = asked, predictor
@@ -63,7 +62,7 @@ class Chat:
             pieces.append(piece)
             heard(piece)
 
-        found = self.predictor.say(text, tell)
+        found = say(self.predictor, text, tell)
         output = "".join(pieces)
         self.turns = [*turns, one_line(output) if self.whole else output]
         return Answer(text, output, found.score, found.finished)

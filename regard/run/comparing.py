@@ -2,12 +2,11 @@
 difference of their scores is drawn again and again from the same examples (Koehn 2004)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from regard.config import Tree
 from regard.errors import ConfigError
 from regard.run.opened import Data, Run
-from regard.tasks.task import predict_fitting
+from regard.tasks.task import Trained
 
 
 def compare(
@@ -21,17 +20,13 @@ def compare(
             "one task can be compared."
         )
     part, name = a.part(data, columns)
-    inputs = a.task.inputs(part.examples)
-    answers = [predict_fitting(run.task, run.predictor(), inputs) for run in (a, b)]
+    sides = [Trained(run.task, run.network, run.baselines()) for run in (a, b)]
+    found = a.task.compare(sides[0], sides[1], part.examples)
     return {
         "a": str(a.folder),
         "b": str(b.folder),
         "data": name,
-        "examples": len(inputs),
-        "in_training": {side: _known(run, inputs) for side, run in (("a", a), ("b", b))},
-        "scores": a.task.compare(answers[0], answers[1], part.examples),
+        "examples": found.examples,
+        "in_training": dict(zip("ab", found.in_training, strict=True)),
+        "scores": found.scores,
     }
-
-
-def _known(run: Run, inputs: Sequence[Any]) -> int:
-    return sum(run.task.known(run.baselines(), inputs))

@@ -8,7 +8,7 @@ from regard.files import file_hash, read_table, write_json, write_text
 from regard.lens.report import report_page
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights
-from regard.run.opened import SEALED, Run
+from regard.run.opened import SEALED, Run, plain
 from regard.tasks.recipe import relative_to
 from regard.train.memory import give_back_memory, peak_memory
 from regard.train.report import card
@@ -26,6 +26,7 @@ def finish(training: Training) -> Run:
     baselines = task.baselines(splits.train)
     run = Run(folder, task, network.eval(), facts)
     scored = run.scored(splits.test, "test part", baselines, {})
+    scored["scores"] |= plain(task.last_scores(network, splits))
     facts |= {
         "weights": training.settings.keep,
         "steps": training.progress.step,

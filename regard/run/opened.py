@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from torch import nn
 
@@ -23,6 +23,7 @@ from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
 from regard.names import Prediction, Scores
 from regard.tasks.recipe import with_columns
+from regard.tasks.speaking import spoken
 from regard.tasks.task import Part, Step, Task, predict_fitting
 
 Data = str | Path | Sequence[str | Path]  # a file, or two with matching lines
@@ -72,11 +73,29 @@ class Run:
             raise TextError(f"predict takes a list of texts, as in run.predict([{inputs[:40]!r}]).")
         return [p.output for p in self.predictor(**decoding, n=1).predict(inputs)]
 
-    def stream(self, inputs: Iterable[str], **decoding: Any) -> Iterator[Prediction]:
-        """Predictions in order, a chunk at a time: a million inputs do not grow memory. An input
-        that the model can not take is answered by an empty output and its `problem`."""
+    @overload
+    def stream(self, inputs: str, **decoding: Any) -> Iterator[str]: ...
+    @overload
+    def stream(self, inputs: Iterable[str], **decoding: Any) -> Iterator[Prediction]: ...
+    def stream(self, inputs: str | Iterable[str], **decoding: Any) -> Iterator[Any]:
+        """Of one text, the answer piece by piece while it is written. Of several, predictions in
+        order, a chunk at a time: a million inputs do not grow memory; an input that the model can
+        not take is answered by an empty output and its `problem`.
+
+        >>> for piece in run.stream("To be"):  # doctest: +SKIP
+        ...     print(piece, end="")
+        """
+        if isinstance(inputs, str):
+            return spoken(self.speaker(**decoding), inputs)
         rest = iter(inputs)
         return self.stream_chunks(iter(lambda: list(islice(rest, CHUNK)), []), **decoding)
+
+    def speaker(self, **decoding: Any) -> Any:
+        """The predictor, where it can tell its answer while it grows."""
+        predictor = self.predictor(**decoding, n=1)
+        if not hasattr(predictor, "tokens_for"):
+            raise ConfigError(f"{self.folder}: a {self.recipe.task} model does not write text.")
+        return predictor
 
     def stream_chunks(
         self, chunks: Iterable[Sequence[str]], **decoding: Any
@@ -120,10 +139,8 @@ class Run:
         self, examples: list[Any], data: str, baselines: dict[str, Predictor], decoding: Tree
     ) -> Tree:
         task = self.task
-        inputs = task.inputs(examples)
-        answers = predict_fitting(task, self.predictor(**decoding), inputs)
-        scores = {**task.score(answers, examples), **task.network_scores(self.network, examples)}
-        beside = {p.name: task.score(p.predict(inputs), examples) for p in baselines.values()}
+        found = task.evaluate(self.network, examples, baselines, decoding)
+        scores, beside = found.scores, found.baselines
         best, *others = beside
         for name in others:
             best = name if task.better(beside[name], beside[best]) else best
@@ -131,15 +148,12 @@ class Run:
             "run": str(self.folder),
             "task": self.recipe.task,
             "data": data,
-            "examples": len(inputs),
-            "too_long": sum(not task.fits(text) for text in inputs),  # counted as wrong
-            "not_measured": task.prepare(examples).count(None),  # by scores of the network alone
-            "unknown_inputs": sum(bool(task.unknown(text)) for text in inputs),
-            "in_training": sum(task.known(baselines, inputs)),
-            "scores": _plain(scores),
-            "baseline": {"name": best, "scores": _plain(beside[best])},
+            **found.counts,
+            "unit": found.unit,
+            "scores": plain(scores),
+            "baseline": {"name": best, "scores": plain(beside[best])},
             "beats_baseline": task.better(scores, beside[best]),
-            "baselines": [{"name": name, "scores": _plain(s)} for name, s in beside.items()],
+            "baselines": [{"name": name, "scores": plain(s)} for name, s in beside.items()],
         }
 
     def look(self, text: str) -> Picture:
@@ -197,5 +211,5 @@ def paths_of(data: Data) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def _plain(scores: Scores) -> Tree:
+def plain(scores: Scores) -> Tree:
     return {name: asdict(score) for name, score in scores.items()}

@@ -3,11 +3,13 @@
 from typing import Any
 
 from regard.errors import ConfigError, did_you_mean
+from regard.tasks.language_model import LanguageModel
 from regard.tasks.task import Task
 from regard.tasks.transduce import Transduce
 
 TASKS: dict[str, type[Task[Any]]] = {
     "transduce": Transduce,
+    "language_model": LanguageModel,
 }
 
 

@@ -8,9 +8,11 @@ from regard.config import (
     DecodeSettings,
     Recipe,
     Settings,
+    Texts,
     TokenizerSettings,
 )
 from regard.shapes import Seq2SeqSettings, TransformerSettings
+from regard.tasks.fields import Column, Shares, kind_of, require_shares
 from regard.text.tokenizer import fold
 
 ONE_ALPHABET = (
@@ -41,28 +43,12 @@ def _one_or_two(value: Any) -> Any:
     )
 
 
-def _three(value: Any) -> Any:
-    if isinstance(value, list | tuple) and len(value) == 3:
-        return value
-    raise ValueError(f"expected three shares in percent, as in [90, 5, 5], found {value!r}.")
-
-
 Paths = Annotated[str | tuple[str, str] | None, BeforeValidator(_one_or_two)]
-Column = Annotated[str | None, BeforeValidator(lambda v: str(v) if type(v) is int else v)]
-Shares = Annotated[tuple[float, float, float], BeforeValidator(_three)]
-# A single text will do for a list of one.
-Texts = Annotated[tuple[str, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
-
-
-def _kind_of(model: Any) -> str:
-    """Where nobody says what kind, a Transformer is meant."""
-    kind = model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None)
-    return "transformer" if kind is None else str(kind)
 
 
 Model = Annotated[
     Annotated[TransformerSettings, Tag("transformer")] | Annotated[Seq2SeqSettings, Tag("rnn")],
-    Discriminator(_kind_of),
+    Discriminator(kind_of),
 ]
 Metrics = Annotated[tuple[METRIC, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
 
@@ -109,11 +95,7 @@ class PairData(Settings):
 
     @model_validator(mode="after")
     def shares_fit(self) -> Self:
-        train, validation, test = self.split
-        if min(self.split) < 0 or abs(sum(self.split) - 100) > 1e-6:
-            raise ValueError(f"split: the shares must sum to 100, found {list(self.split)}.")
-        if not train or not (validation or self.validation) or not (test or self.test):
-            raise ValueError("split: training, validation and test each need a share above 0.")
+        require_shares(self.split, self.validation, self.test)
         return self
 
 

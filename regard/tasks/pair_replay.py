@@ -14,6 +14,7 @@ from regard.errors import TextError
 from regard.models.encoder import Source
 from regard.names import START, STOP
 from regard.nn.padding import padded
+from regard.tasks.speaking import written
 from regard.tasks.task import Replay, Step
 from regard.tasks.transducer import Transducer, device_of
 
@@ -39,8 +40,9 @@ def rewritten(predictor: Transducer, text: str) -> Rewritten:
     if not ids:
         raise TextError("nothing to look at: the text is empty.")
     best = predictor.search([ids])[0][0]
-    written = [*best.tokens, STOP] if best.finished else best.tokens
-    return Rewritten(ids, [START, *written[:-1]], written, predictor.target.decode(best.tokens))
+    stopped = best.finished and not predictor.done(0, best.tokens)  # by STOP itself
+    tokens = [*best.tokens, STOP] if stopped else best.tokens
+    return Rewritten(ids, [START, *tokens[:-1]], tokens, written(predictor, best))
 
 
 def replay_of(predictor: Transducer, text: str) -> Replay:

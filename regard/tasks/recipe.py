@@ -11,6 +11,7 @@ from regard.errors import ConfigError, did_you_mean
 from regard.names import FILES
 from regard.tasks import find_task, task_called, task_names
 from regard.toml import check, check_part, fill, override, read_toml
+from regard.zoo.presets import shape_of_preset
 
 Reasons = list[tuple[str, str]]
 
@@ -37,10 +38,10 @@ def make_recipe(
     sets  'key=value' texts; `tree` holds settings that are values already; both win over all else
     """
     given = override(fill(tree or {}, {"data": {"path": _paths(data)}} if data else {}), sets)
-    given = anchored(given, Path.cwd())
+    given = with_preset(anchored(given, Path.cwd()))
     if (task := task_called(str(what))) is None:
         path = find_recipe(what)
-        found = _one_end(anchored(read_toml(path), path.parent), given)
+        found = with_preset(_one_end(anchored(read_toml(path), path.parent), given))
         return check_recipe(fill(given, found), path, given), []
     kind = find_task(task)
     check_part(kind.Recipe, {**given, "task": task}, "settings")
@@ -80,6 +81,15 @@ def read_recipe(recipe: str | Path, sets: Sequence[str] = ()) -> Recipe:
     Paths inside a file are relative to it; paths in `sets` are relative to here.
     """
     return make_recipe(recipe, sets=sets)[0]
+
+
+def with_preset(tree: Tree) -> Tree:
+    """The tree with `model.preset` replaced by what it stands for; what is set beside it wins."""
+    model = tree.get("model")
+    if not isinstance(model, dict) or "preset" not in model:
+        return tree
+    rest = {key: value for key, value in model.items() if key != "preset"}
+    return {**tree, "model": fill(rest, shape_of_preset(str(model["preset"])))}
 
 
 def _paths(data: Sequence[str | Path]) -> str | list[str]:

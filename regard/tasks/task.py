@@ -5,7 +5,7 @@ it is scored, and which baseline stands beside it. Nothing above this room knows
 job than these methods.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -18,9 +18,11 @@ from regard.data.splits import Splits
 from regard.errors import TextError
 from regard.models.predictor import Predictor
 from regard.names import Prediction, Scores
+from regard.tasks.batches import Batches
 from regard.tasks.probe import Probe
 
 Example = Any  # what the task's reader yields, such as data.pairs.Pair
+Examples = Any  # a list of them, or a text that is read from its files (data.corpus.Texts)
 Item = TypeVar("Item")
 Prepared = TypeVar("Prepared")  # an example as token ids
 
@@ -54,6 +56,8 @@ class Step(NamedTuple):
     piece: str
     probability: float
     others: tuple[tuple[str, float], ...]  # the runners-up, the likeliest first
+    filters: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """After each filter of sampling, by its name: the probabilities of `piece` and `others`."""
 
 
 class Part(NamedTuple, Generic[Item]):
@@ -69,6 +73,32 @@ class Choice(NamedTuple):
 
     tree: Tree
     reasons: list[tuple[str, str]]
+
+
+class Evaluation(NamedTuple):
+    scores: Scores
+    baselines: dict[str, Scores]
+    """By the baselines' names; the first is the one to beat where none is better."""
+    counts: dict[str, int]
+    """"examples", and what a reader of the scores must know: see `names.REMARKS`."""
+    unit: str = "inputs"
+    """What the examples are."""
+
+
+class Trained(NamedTuple):
+    """A network with all that is needed to use it."""
+
+    task: "Task[Any]"
+    network: nn.Module
+    baselines: Mapping[str, Any]
+
+
+class Compared(NamedTuple):
+    examples: int
+    in_training: tuple[int, int]
+    """How many of them each of the two was trained on."""
+    scores: dict[str, Tree]
+    """{"bleu": {"a", "b", "difference", "low", "high", "significant"}, ...}"""
 
 
 class Task(Protocol[Prepared]):
@@ -100,7 +130,7 @@ class Task(Protocol[Prepared]):
 
     # What is learned before the network: tokenizers, labels
     @classmethod
-    def fit(cls, recipe: Any, train: Sequence[Example]) -> Self: ...
+    def fit(cls, recipe: Any, train: Examples) -> Self: ...
     @classmethod
     def load(cls, recipe: Any, saved: dict[str, Any]) -> Self: ...
     def as_json(self) -> dict[str, Any]: ...
@@ -109,19 +139,28 @@ class Task(Protocol[Prepared]):
 
     # Training
     def network(self) -> nn.Module: ...
-    def prepare(self, examples: Sequence[Example]) -> list[Prepared | None]:
+    def prepare(self, examples: Examples) -> list[Prepared | None]:
         """Token ids of each, or None for one that is empty or longer than the model takes."""
+
+    def batches(self, train: Examples) -> Batches[Prepared]:
+        """What the steps of a training take."""
 
     def lengths(self, prepared: Prepared) -> tuple[int, ...]: ...
     def loss(self, network: nn.Module, batch: list[Prepared], smoothing: float = 0.0) -> Loss: ...
-    def validate(self, network: nn.Module, examples: Sequence[Example]) -> dict[str, float]:
+    def carried(self) -> dict[str, Tensor]:
+        """What goes from one step to the next beside the weights, for the checkpoint."""
+
+    def carry_on(self, tensors: Mapping[str, Tensor]) -> None:
+        """Put it back; nothing, where a training begins."""
+
+    def validate(self, network: nn.Module, examples: Examples) -> dict[str, float]:
         """Quick scores to watch while training; "loss" is always among them."""
 
     # Using
     def predictor(self, network: nn.Module, **decoding: Any) -> Predictor:
         """The network as a Predictor; keywords replace the recipe's decode settings."""
 
-    def baselines(self, train: Sequence[Example]) -> dict[str, Predictor]: ...
+    def baselines(self, train: Examples) -> dict[str, Predictor]: ...
     def load_baselines(self, folder: Path) -> dict[str, Predictor]: ...
     def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
         """Which of the inputs were trained on, as the baselines remember it."""
@@ -129,17 +168,24 @@ class Task(Protocol[Prepared]):
     def better(self, one: Scores, other: Scores) -> bool:
         """Is `one` the better of two baselines?"""
 
-    def inputs(self, examples: Sequence[Example]) -> list[str]:
+    def inputs(self, examples: Examples) -> list[str]:
         """What to predict in order to score these examples: each distinct input once."""
 
-    def score(self, predictions: Sequence[Prediction], examples: Sequence[Example]) -> Scores: ...
-    def compare(
-        self, one: Sequence[Prediction], other: Sequence[Prediction], examples: Sequence[Example]
-    ) -> dict[str, Tree]:
-        """Two models' predictions for the same inputs: by each score, how far apart they are."""
+    def evaluate(
+        self,
+        network: nn.Module,
+        examples: Examples,
+        baselines: Mapping[str, Any],
+        decoding: Tree,
+    ) -> Evaluation:
+        """Every score of the network, and those of the baselines; `decoding` replaces settings."""
 
-    def network_scores(self, network: nn.Module, examples: Sequence[Example]) -> Scores:
-        """Scores that only a network has, such as how often its next token is right."""
+    def last_scores(self, network: nn.Module, splits: Any) -> Scores:
+        """Scores that look at the training part too: asked for once, when a run is finished."""
+
+    def compare(self, one: Trained, other: Trained, examples: Examples) -> Compared:
+        """By each score, how far two networks are apart on the same examples. The first is this
+        task's own; the other's task may have other tokenizers."""
 
     def unknown(self, text: str) -> list[str]:
         """Pieces of an input that were never met in training."""
@@ -147,13 +193,13 @@ class Task(Protocol[Prepared]):
     def fits(self, text: str) -> bool:
         """Can the model take this input: not empty, not too long?"""
 
-    def doubt(self, examples: Sequence[Example]) -> str:
+    def doubt(self, examples: Examples) -> str:
         """What looks wrong about examples of another file, in a sentence; empty where nothing."""
 
-    def answers(self, examples: Sequence[Example]) -> dict[str, list[str]]:
+    def answers(self, examples: Examples) -> dict[str, list[str]]:
         """What counts as right for each input."""
 
-    def samples(self, examples: Sequence[Example]) -> list[str]:
+    def samples(self, examples: Examples) -> list[str]:
         """A dozen inputs worth showing to a person."""
 
     def replay(self, network: nn.Module, text: str) -> Replay: ...

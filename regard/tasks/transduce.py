@@ -3,7 +3,8 @@
 B batch   S source tokens   T target tokens (START or STOP included)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, NamedTuple, Self
@@ -26,6 +27,8 @@ from regard.models.predictor import Predictor
 from regard.models.seq2seq import Seq2Seq
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
+from regard.tasks.answering import compare_answers, evaluate_answers
+from regard.tasks.batches import Rows
 from regard.tasks.decoding import chosen_decoding
 from regard.tasks.pair_baselines import fit_baselines, load_baselines
 from regard.tasks.pair_choices import FACES, choose_for_pairs, example_for_pairs
@@ -36,7 +39,17 @@ from regard.tasks.pair_recipe import TransduceRecipe, as_seen
 from regard.tasks.pair_replay import replay_of, trace_of
 from regard.tasks.pair_scores import answers_of, judged, scores_of, told_tokens
 from regard.tasks.probe import Probe
-from regard.tasks.task import Choice, Loss, Part, Replay, Step, predict_fitting
+from regard.tasks.task import (
+    Choice,
+    Compared,
+    Evaluation,
+    Loss,
+    Part,
+    Replay,
+    Step,
+    Trained,
+    predict_fitting,
+)
 from regard.tasks.transducer import Transducer, device_of
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
@@ -124,6 +137,10 @@ class Transduce:
             for source, target in zip(sources, targets, strict=True)
         ]
 
+    def batches(self, train: Sequence[Pair]) -> Rows[IdPair]:
+        settings = self.recipe.train
+        return Rows(self.prepare(train), self.lengths, settings.batch_tokens, self.recipe.seed)
+
     def lengths(self, prepared: IdPair) -> tuple[int, int]:
         return len(prepared.source), len(prepared.target) + 1
 
@@ -144,6 +161,12 @@ class Transduce:
         device = device_of(network)
         read = padded([[START, *pair.target] for pair in batch]).to(device)  # (B, T)
         return network(Source.of([pair.source for pair in batch], device), read)
+
+    def carried(self) -> dict[str, Tensor]:
+        return {}
+
+    def carry_on(self, tensors: Mapping[str, Tensor]) -> None:
+        pass
 
     @torch.no_grad()
     def validate(self, network: nn.Module, examples: Sequence[Pair]) -> dict[str, float]:
@@ -199,14 +222,29 @@ class Transduce:
         outputs, accepted = judged(predictions, examples)
         return {name: METRICS[name](outputs, accepted) for name in self.recipe.metrics}
 
-    def compare(
-        self, one: Sequence[Prediction], other: Sequence[Prediction], examples: Sequence[Pair]
-    ) -> dict[str, Tree]:
-        both = judged(one, examples), judged(other, examples)
-        return {
-            name: difference(*(METRICS[name].tally(*texts) for texts in both))
-            for name in self.recipe.metrics
-        }
+    def evaluate(
+        self,
+        network: nn.Module,
+        examples: Sequence[Pair],
+        baselines: Mapping[str, Predictor],
+        decoding: Tree,
+    ) -> Evaluation:
+        sure = self.network_scores(network, examples)
+        score = partial(self.score, examples=examples)
+        return evaluate_answers(self, network, examples, baselines, decoding, score, sure)
+
+    def last_scores(self, network: nn.Module, splits: Splits[Pair]) -> Scores:
+        return {}
+
+    def compare(self, one: Trained, other: Trained, examples: Sequence[Pair]) -> Compared:
+        def differences(*answers: Sequence[Prediction]) -> dict[str, Tree]:
+            both = [judged(found, examples) for found in answers]
+            return {
+                name: difference(*(METRICS[name].tally(*texts) for texts in both))
+                for name in self.recipe.metrics
+            }
+
+        return compare_answers((one, other), examples, differences)
 
     def answers(self, examples: Sequence[Pair]) -> dict[str, list[str]]:
         return answers_of(examples)

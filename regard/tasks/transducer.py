@@ -1,6 +1,6 @@
 """A trained network that turns text into text, as a Predictor: strings in, strings out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,16 @@ import torch
 
 from regard.config import DecodeSettings
 from regard.data.plan import cut
-from regard.decode.search import Heard, decode_several
+from regard.decode.search import decode_several, decode_stream
 from regard.decode.stepper import Decoded
 from regard.errors import TextError
 from regard.models.encoder import Source
 from regard.models.weights import save_weights
-from regard.names import STOP, UNKNOWN, Prediction
+from regard.names import UNKNOWN, Prediction
+from regard.tasks.speaking import has_stopped, written
 from regard.text.tokenizer import Tokenizer, require_utf8
 
 TOKENS_AT_ONCE = 8000  # source tokens decoded in one batch
-HALF = "\ufffd"  # how bytes are shown that are not yet a character
 
 
 class Transducer:
@@ -42,36 +42,28 @@ class Transducer:
         encoded = [self.encode(text) for text in inputs]
         found = {i: Prediction(text, "") for i, text in enumerate(inputs)}
         for i, outputs in self.search(encoded).items():
-            best, *others = (Prediction(inputs[i], self._text(o), o.score) for o in outputs)
+            best, *others = (Prediction(inputs[i], written(self, o), o.score) for o in outputs)
             unknown = self.source.unknown(inputs[i]) if UNKNOWN in encoded[i] else ()
             found[i] = replace(best, unknown=tuple(unknown), others=tuple(others))
         return [found[i] for i in range(len(inputs))]
 
-    def say(self, text: str, heard: Callable[[str], object]) -> Decoded:
-        """The answer to one input; `heard` is told every new piece of it as soon as it is there. A
-        beam is told when it is done."""
-        tokens: list[int] = []
-        told = ""
+    @property
+    def writes(self) -> Tokenizer:
+        return self.target
 
-        def tell(newest: list[int]) -> None:
-            nonlocal told
-            tokens.extend(token for token in newest if token != STOP)
-            whole = self.target.decode(tokens)
-            if not whole.endswith(HALF):  # wait for the rest of the character
-                heard(whole[len(told) :])
-                told = whole
+    def done(self, row: int, tokens: list[int]) -> bool:
+        return has_stopped(self, tokens)
 
-        ids = self.encode(text)
+    def tokens_for(self, text: str) -> Generator[int, None, Decoded]:
+        ids, number = self.encode(text), self.answered
         if not ids:
             raise TextError("nothing was said: the text is empty.")
-        answer = self.search([ids], tell)[0][0]
-        heard(self._text(answer)[len(told) :])
-        return answer
+        self.answered += 1
+        self.network.eval()
+        source = Source.of([ids], device_of(self.network))
+        return decode_stream(self.network, source, self.settings, number=number, done=self.done)
 
-    def _text(self, output: Decoded) -> str:
-        return self.target.decode(output.tokens)
-
-    def search(self, encoded: Sequence[list[int]], heard: Heard = len) -> dict[int, list[Decoded]]:
+    def search(self, encoded: Sequence[list[int]]) -> dict[int, list[Decoded]]:
         """The outputs for each row that has tokens, short rows decoded with short ones."""
         order = sorted((i for i, ids in enumerate(encoded) if ids), key=lambda i: len(encoded[i]))
         lengths = np.array([len(encoded[i]) for i in order]).reshape(-1, 1)
@@ -82,7 +74,7 @@ class Transducer:
             source = Source.of([encoded[i] for i in rows], device_of(self.network))
             streams = [first + i for i in rows]
             outputs = decode_several(
-                self.network, source, len(rows), self.settings, numbers=streams, heard=heard
+                self.network, source, len(rows), self.settings, numbers=streams, done=self.done
             )
             found |= zip(rows, outputs, strict=True)
         return found

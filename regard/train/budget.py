@@ -18,7 +18,7 @@ from regard.train.memory import (
     peak_memory,
 )
 from regard.train.optim import make_optimizer, optimizer_tensors
-from regard.train.room import heaviest_steps, refuse_big_network, refuse_big_pieces, size_of
+from regard.train.room import refuse_big_network, refuse_big_pieces, size_of
 from regard.train.state import random_tensors, restore_random
 from regard.train.training import Training
 
@@ -47,7 +47,7 @@ def with_steps(training: Training, budget: float, trial: Trial) -> TrainSettings
     """The training's settings with `budget` seconds turned into steps on this machine."""
     steps = max(1, int(FOR_STEPS * budget / trial.seconds))
     if training.settings.passes is not None:
-        steps = min(steps, training.settings.passes * training.plan.steps_per_epoch)
+        steps = min(steps, training.settings.passes * training.batches.steps_per_pass)
     every = training.settings.validate_every or _often(steps, trial)
     chosen = {"steps": steps, "budget": None, "passes": None, "validate_every": every}
     return training.settings.model_copy(update=chosen)
@@ -68,9 +68,10 @@ def try_steps(training: Training) -> Trial:
     spare = copy.deepcopy(training.network)
     refuse_big_pieces(training, spare)
     optimizer = make_optimizer(spare, training.settings)
-    epoch = training.plan.steps_per_epoch
+    epoch = training.batches.steps_per_pass
     stride = max(1, epoch // (WARM + TIMED))  # batches differ in length: sample them all
-    tried = [step * stride % epoch for step in range(WARM + TIMED)] + heaviest_steps(training)
+    heaviest = training.batches.heaviest()
+    tried = [step * stride % epoch for step in range(WARM + TIMED)] + heaviest
     steps = fit(
         spare,
         optimizer,
@@ -84,7 +85,7 @@ def try_steps(training: Training) -> Trial:
     start = time.perf_counter()
     taken = sum(1 for _ in islice(steps, TIMED))
     each = (time.perf_counter() - start) / taken
-    needed = max(_held_by(partial(next, steps)) for _ in heaviest_steps(training))
+    needed = max(_held_by(partial(next, steps)) for _ in heaviest)
     restore_random(before)
     give_back_memory()
     copied = size_of(*spare.parameters())  # the training itself needs no copy

@@ -4,7 +4,7 @@ JSON only: nothing here can run code.
 
     checkpoints/step-00001000/model.safetensors      weights
                               optimizer.safetensors  its running averages
-                              random.safetensors     random state of every library
+                              random.safetensors     random states, and what a task carries on
                               state.json             progress
                               manifest.json          SHA-256 of the files above; written last
 """

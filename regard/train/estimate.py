@@ -18,6 +18,7 @@ from regard.data.splits import Splits
 from regard.models.predictor import Predictor
 from regard.names import STOP
 from regard.tasks.task import predict_fitting
+from regard.tasks.text_data import TextSplits, beginning
 from regard.train.budget import Trial
 from regard.train.memory import forget_peak, give_back_memory, held_memory, peak_memory
 from regard.train.room import size_of
@@ -28,6 +29,7 @@ SHARE = 4  # one in so many rows of a batch is decoded, and half as many before
 WHOLE = 1000  # a batch of no more rows is decoded whole
 FEW, MANY = 500, 4000  # examples that baselines learn from
 ANSWERED = 2000  # inputs that they answer
+COUNTED = 200_000  # characters that an n-gram model learns from, and twice as many
 BOOTSTRAP = 45_000_000  # bytes, from 1,000 examples on
 
 
@@ -84,20 +86,36 @@ def _validating(training: Training, trial: Trial) -> tuple[int, int]:
 
 def _scoring(training: Training, splits: Splits[Any], trial: Trial, others: int) -> int:
     """Bytes above what is held when the run is finished; `others` are known already."""
-    task, network, settings = training.task, training.network, training.settings
+    task, network = training.task, training.network
+    if isinstance(splits, TextSplits):
+        return _loading(training, trial) + max(_counting(training, splits), others)
     predictor, inputs = task.predictor(network), task.inputs(splits.test)
     found: list[int] = []
     with torch.no_grad(), _until_decoding(network, found):
         predict_fitting(task, predictor, inputs)
     decoding = _decoding(training, predictor, splits.test, found)
-    averaged = settings.average if settings.keep == "averaged" else 1
-    weights = size_of(*network.parameters())
-    loading = averaged * weights + 2 * (weights + trial.kept)  # one checkpoint is read and parsed
+    loading = _loading(training, trial)
     everything = [*splits.train, *splits.validation, *splits.test]
     read_again = _size(_evenly(everything, FEW)) * len(everything) // min(FEW, len(everything))
     learning, learned, answering = _baselines(training, splits.train, inputs)
     metrics = round(BOOTSTRAP * min(1.0, len(inputs) / 1000))
     return read_again + max(loading, learning, learned + max(decoding, answering, metrics, others))
+
+
+def _loading(training: Training, trial: Trial) -> int:
+    """Bytes for the weights to keep: one checkpoint is read and parsed at a time."""
+    settings, weights = training.settings, size_of(*training.network.parameters())
+    averaged = settings.average if settings.keep == "averaged" else 1
+    return averaged * weights + 2 * (weights + trial.kept)
+
+
+def _counting(training: Training, splits: TextSplits) -> int:
+    """Bytes at the peak of learning what the n-gram model counts."""
+    learn, whole = training.task.baselines, len(splits.train)
+    few, more = ([beginning(splits.train, size)] for size in (COUNTED, 2 * COUNTED))
+    learn(few)  # what is loaded once
+    least, most = (_extra(partial(learn, some)) for some in (few, more))
+    return _line(whole, (len(few[0]), least), (len(more[0]), most))
 
 
 def _decoding(training: Training, predictor: Any, part: Sequence[Any], found: list[int]) -> int:

@@ -96,7 +96,7 @@ def _scores(test: Tree) -> Iterator[str]:
         [plain(title), *(interval(model["scores"].get(name, {})) for model in models)]
         for name, title in titles.items()
     ]
-    yield f"On {test['examples']:,} inputs of the {plain(test['data'])}:"
+    yield f"On {test['examples']:,} {test.get('unit', 'inputs')} of the {plain(test['data'])}:"
     yield _table(["95 % interval", *(plain(m["name"]) for m in models)], rows)
     if remarks := counted(test, REMARKS):
         yield _list(f"{remark}." for remark in remarks)
@@ -135,8 +135,8 @@ def _direction(tree: Tree) -> Iterator[str]:
 def _data(settings: Tree, data: Tree) -> Iterator[str]:
     yield _source(settings)
     yield (
-        f"{data['train']:,} examples for training, {data['validation']:,} for validation, "
-        f"{data['test']:,} for test."
+        f"{data['train']:,} {data.get('unit', 'examples')} for training, "
+        f"{data['validation']:,} for validation, {data['test']:,} for test."
     )
     yield _split(settings, plain(data["split_rule"]))
     left = counted(data, LEFT_OUT)

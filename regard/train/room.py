@@ -23,18 +23,6 @@ def size_of(*tensors: Tensor) -> int:
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
-def heaviest_steps(training: Training) -> list[int]:
-    """The steps of a pass that may take the most memory: those with the most tokens, padding
-    included, on each side and together, and the one with the longest sequences."""
-    sizes: list[tuple[float, ...]] = []
-    for step in range(training.plan.steps_per_epoch):
-        rows = [training.task.lengths(training.examples[i]) for i in training.plan.batch(step)]
-        longest = [max(side) for side in zip(*rows, strict=True)]
-        padded = [len(rows) * length for length in longest]
-        sizes.append((*padded, sum(padded), len(rows) * max(longest) ** 2))
-    return sorted({side.index(max(side)) for side in zip(*sizes, strict=True)})
-
-
 def refuse_big_network(network: nn.Module) -> None:
     """A training holds the weights four times: themselves, gradients, and two running means. The
     first are there already."""
@@ -52,7 +40,7 @@ def refuse_big_pieces(training: Training, network: nn.Module) -> None:
     """Go up to the largest piece of a step: one row, two, four, ... Where the whole of it can not
     fit any more, refuse. `network` is a copy, whose gradients are of no use afterwards."""
     room = available_memory()
-    pieces = [piece for step in heaviest_steps(training) for piece in training.pieces_of(step)]
+    pieces = [piece for step in training.batches.heaviest() for piece in training.pieces_of(step)]
     piece = max(pieces, key=lambda piece: sum(sum(training.task.lengths(row)) for row in piece))
     base = _peak_with(training, network, piece[-1:])
     before, rows = base, 2

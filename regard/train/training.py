@@ -13,7 +13,6 @@ from typing import Any
 from torch import nn
 
 from regard.config import TrainSettings
-from regard.data.plan import Plan
 from regard.errors import DataError, RunError, TrainingError
 from regard.models.weights import Weights, average_weights, load_weights, weights_of
 from regard.tasks.task import Loss, Task
@@ -28,6 +27,7 @@ from regard.train.optim import load_optimizer_tensors, make_optimizer, optimizer
 from regard.train.schedules import rate_at
 from regard.train.state import Progress, random_tensors, restore_random
 
+CARRIED = "carried."  # names of what a task takes from step to step, beside the random states
 LOGGED = 500  # lines in metrics.jsonl for the whole training, validations aside
 
 
@@ -60,20 +60,10 @@ class Training:
         folder: Path,
     ) -> None:
         self.task, self.network, self.validation, self.folder = task, network, validation, folder
-        prepared = task.prepare(train)
-        self.examples = [ids for ids in prepared if ids is not None]
-        self.left_out = len(prepared) - len(self.examples)
-        if not self.examples:
-            raise DataError(
-                f"all {len(prepared)} training examples are empty or longer than model.max_length: "
-                "raise it, or look at the data."
-            )
-        recipe = task.recipe
-        lengths = [task.lengths(ids) for ids in self.examples]
-        self.plan = Plan(lengths, recipe.train.batch_tokens, recipe.seed)
-        self.sizes = [sum(sides) for sides in lengths]  # real tokens of each example
-        self.optimizer = make_optimizer(network, recipe.train)
-        refuse_high_rate(network, recipe.train.rate)
+        self.batches = task.batches(train)
+        task.carry_on({})
+        self.optimizer = make_optimizer(network, task.recipe.train)
+        refuse_high_rate(network, task.recipe.train.rate)
         self.progress = Progress()
         self._log = Log(folder / "metrics.jsonl")
 
@@ -95,15 +85,13 @@ class Training:
 
     def pieces_of(self, step: int) -> list[list[Any]]:
         """The batch of a step, cut into at most `accumulate` pieces."""
-        rows = self.plan.batch(step)
+        rows = self.batches.of(step)
         size = -(-len(rows) // self.settings.accumulate)
-        return [
-            [self.examples[i] for i in rows[start : start + size]]
-            for start in range(0, len(rows), size)
-        ]
+        return [rows[start : start + size] for start in range(0, len(rows), size)]
 
     def _tokens_of(self, step: Step) -> int:
-        return sum(self.sizes[i] for i in self.plan.batch(step.number - 1))
+        """Real tokens, on all sides."""
+        return sum(sum(self.task.lengths(row)) for row in self.batches.of(step.number - 1))
 
     def loss_of(self, network: nn.Module, piece: list[Any]) -> Loss:
         return self.task.loss(network, piece, self.settings.label_smoothing)
@@ -207,7 +195,7 @@ class Training:
         tensors = {
             "model": weights_of(self.network),
             "optimizer": optimizer_tensors(self.network, self.optimizer),
-            "random": random_tensors(),
+            "random": random_tensors() | {CARRIED + n: t for n, t in self.task.carried().items()},
         }
         home = self.folder / "checkpoints"
         checkpoints.save(home, Checkpoint(self.progress.as_json(), tensors))
@@ -219,6 +207,7 @@ class Training:
         try:
             load_optimizer_tensors(self.network, self.optimizer, checkpoint.tensors["optimizer"])
             restore_random(checkpoint.tensors["random"])
+            self.task.carry_on(_carried(checkpoint.tensors["random"]))
             self.progress = Progress.from_json(checkpoint.state)
         except (LookupError, TypeError, ValueError, OverflowError, RuntimeError) as error:
             raise RunError(
@@ -256,3 +245,7 @@ class Training:
             return []
         steps = checkpoints.steps_in(self.folder / "checkpoints")
         return [step for step in steps if self._due(step)][-self.settings.average :]
+
+
+def _carried(tensors: Weights) -> Weights:
+    return {n.removeprefix(CARRIED): t for n, t in tensors.items() if n.startswith(CARRIED)}

@@ -96,6 +96,31 @@ PRESETS: dict[str, Preset] = {
         65,
         "0.80 million, positions not counted",
     ),
+    "nanogpt": Preset(
+        "nanoGPT's character model for a GPU, on Shakespeare",
+        DecoderSettings(
+            width=384, heads=6, layers=6, max_length=256, bias=False, dropout=0.2, **GPT
+        ),
+        65,
+        "10.65 million, positions not counted",
+    ),
+    "llama-style": Preset(
+        "Touvron et al. 2023, in the size of llama2.c's stories15M",
+        DecoderSettings(
+            width=288,
+            heads=6,
+            layers=6,
+            feed=768,
+            activation="swiglu",
+            norm="rms",
+            positions="rotary",
+            embedding_scale=False,
+            bias=False,
+            max_length=256,
+        ),
+        32_000,
+        "15 million",
+    ),
     "simple-transformer": Preset(
         "one attention and one feed-forward layer, nothing else", None, 10_000, "not published"
     ),
@@ -106,6 +131,14 @@ def find_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise ConfigError(f'there is no preset "{name}".{did_you_mean(name, PRESETS)}')
     return PRESETS[name]
+
+
+def shape_of_preset(name: str) -> Tree:
+    """What a preset says about the section [model] of a recipe."""
+    shape = find_preset(name).shape
+    if shape is None:
+        raise ConfigError(f'the preset "{name}" has no settings: it can be looked at, not trained.')
+    return shape.model_dump(exclude_unset=True)
 
 
 def network_of_preset(name: str, *, device: str = "cpu") -> nn.Module:

@@ -47,12 +47,12 @@ def test_an_overlong_row_is_counted_not_cut_and_does_not_end_the_run(small, pair
     long = "".join(f"{'ab' * 20}{ending}\tx\n" for ending in endings)
     pairs_file.write_text(pairs_file.read_text() + long)
     training = new_training(small(), tmp_path / "run")
-    assert training.left_out > 0
+    assert training.batches.left_out > 0
     run = done(training)
     test = run.facts["test"]
     assert test["too_long"] > 0 and test["examples"] > test["too_long"]
     assert test["not_measured"] == test["too_long"]
-    assert f"Left out: {training.left_out} training" in (run.folder / "README.md").read_text()
+    assert f"Left out: {training.batches.left_out} training" in (run.folder / "README.md").read_text()
     with pytest.raises(TextError, match="has 42 tokens, but this model was trained for at most 16"):
         run.predict(["ab" * 21])
 
@@ -93,7 +93,7 @@ def test_the_nearest_reference_counts_and_an_example_without_answer_is_wrong(sma
 def test_loss_counts_real_tokens_only(small, tmp_path):
     training = new_training(small(), tmp_path / "run")
     task, network = training.task, training.network.double().eval()
-    short, long = training.examples[0], max(training.examples, key=lambda e: len(e.target))
+    short, long = training.batches.rows[0], max(training.batches.rows, key=lambda e: len(e.target))
     together = task.loss(network, [short, long])
     alone = [task.loss(network, [one]) for one in (short, long)]
     assert together.tokens == sum(one.tokens for one in alone)
@@ -112,7 +112,7 @@ def test_a_saved_and_loaded_network_gives_the_same_logits(small, tmp_path):
     training = new_training(small(), tmp_path / "run")
     run = done(training)
     again = type(run).load(run.folder)
-    batch = training.examples[:7]
+    batch = training.batches.rows[:7]
     training.network.eval()
     assert torch.equal(
         run.task.loss(training.network, batch).total, again.task.loss(again.network, batch).total

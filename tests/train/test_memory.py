@@ -15,7 +15,6 @@ from regard.train import memory, room
 from regard.train.budget import try_steps
 from regard.train.estimate import estimate_memory, stopping_at
 from regard.train.memory import available_memory, forget_peak, held_memory, peak_memory
-from regard.train.room import heaviest_steps
 from regard.train.state import random_tensors
 
 MEGABYTE = 10**6
@@ -86,10 +85,10 @@ def test_a_system_that_tells_nothing_has_no_known_memory(machine, monkeypatch):
 def test_the_heaviest_steps_hold_the_most_tokens_of_each_side_and_the_longest_row(small, tmp_path):
     training = new_training(small(), tmp_path / "run")
     padded = []
-    for step in range(training.plan.steps_per_epoch):
+    for step in range(training.batches.steps_per_pass):
         rows = [training.task.lengths(row) for piece in training.pieces_of(step) for row in piece]
         padded.append([len(rows) * max(side) for side in zip(*rows, strict=True)])
-    chosen = heaviest_steps(training)
+    chosen = training.batches.heaviest()
     assert 1 <= len(chosen) <= 4
     for side in range(2):
         most = max(sizes[side] for sizes in padded)

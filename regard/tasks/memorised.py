@@ -1,0 +1,54 @@
+"""Does a language model recite? The share of beginnings from the test part that it goes on with,
+word for word, as the training text does somewhere (Carlini et al. 2021)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.decode.search import decode
+from regard.metrics.bootstrap import Tally, percent
+from regard.names import STOP, Score
+from regard.tasks.continuing import Continuation
+from regard.tasks.text_recipe import WritingSettings
+from regard.tasks.windows import Ids, TokenRow
+
+PROMPT, WRITTEN = 50, 50  # tokens
+PROMPTS = 100
+AT_ONCE = 1 << 22  # tokens of the training text that are looked through at a time
+
+
+def memorised(stepper: Continuation, train: TokenRow, test: TokenRow) -> Score | None:
+    """None where the test part is too short to ask."""
+    beginnings = _beginnings(test)
+    if not len(beginnings):
+        return None
+    likeliest = WritingSettings(temperature=0.0, max_length=WRITTEN)
+    outputs = decode(stepper, beginnings.tolist(), len(beginnings), likeliest)
+    texts = [np.array(output.tokens, dtype=np.int64) for output in outputs]
+    recited = [len(text) == WRITTEN and contains(train, text) for text in texts]
+    rows = np.array([(one, 1) for one in recited], dtype=float)
+    how = f"memorised|prompt:{PROMPT}-tokens|continued-greedily:{WRITTEN}-tokens|verbatim"
+    return Tally(rows, percent, how).score()
+
+
+def _beginnings(test: TokenRow) -> NDArray[np.int64]:
+    """(at most PROMPTS, PROMPT), spread evenly; none of them across the end of a document."""
+    places = np.linspace(1, max(1, len(test) - PROMPT - 1), PROMPTS).astype(int)
+    rows = [test[place : place + PROMPT] for place in dict.fromkeys(places.tolist())]
+    fitting = [row for row in rows if len(row) == PROMPT and STOP not in row]
+    return np.array(fitting, dtype=np.int64).reshape(-1, PROMPT)
+
+
+def contains(tokens: TokenRow, wanted: Ids) -> bool:
+    """Does this run of tokens stand somewhere in the row?
+
+    >>> contains(np.array([5, 6, 7, 8]), np.array([6, 7])), contains(np.array([5]), np.array([7]))
+    (True, False)
+    """
+    for start in range(0, len(tokens), AT_ONCE):
+        part = tokens[start : start + AT_ONCE + len(wanted) - 1]
+        places = np.flatnonzero(part[: len(part) - len(wanted) + 1] == wanted[0])
+        for shift in range(1, len(wanted)):
+            places = places[part[places + shift] == wanted[shift]]
+        if len(places):
+            return True
+    return False

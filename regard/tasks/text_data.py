@@ -1,0 +1,131 @@
+"""From files to the tokens that a language model learns from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from regard.data.corpus import Corpus, Texts
+from regard.data.shards import cache_home, tokenize
+from regard.data.splits import Splits
+from regard.names import STOP, UNKNOWN
+from regard.progress import tell
+from regard.tasks.text_recipe import TextData
+from regard.tasks.windows import TokenRow
+from regard.text.tokenizer import Tokenizer
+
+IN_MEMORY = 5_000_000  # characters; the tokens of longer texts are kept on disk
+LEARNED_FROM = 100_000_000  # characters that a tokenizer learns from, at most
+
+Documents = Texts | Sequence[str]
+
+
+@dataclass(frozen=True)
+class TextSplits(Splits[str]):
+    """Parts of a text, each read from its files whenever it is asked for."""
+
+    unit = "characters"
+    train: Texts  # type: ignore[assignment]
+    validation: Texts  # type: ignore[assignment]
+    test: Texts  # type: ignore[assignment]
+
+    @property
+    def sha256(self) -> str:
+        parts = (self.train, self.validation, self.test)
+        return sha256(" ".join(part.sha256 for part in parts).encode()).hexdigest()
+
+
+class Tokens(NamedTuple):
+    """STOP, a document, STOP, a document, ..., STOP."""
+
+    row: TokenRow
+    bytes: int  # of the text, in UTF-8
+    unknown: int  # tokens of it that the tokenizer has never met
+
+
+def read_text(data: TextData) -> TextSplits:
+    whole = _corpus(data, data.path)
+    train, validation, test = whole.split(_shares(data))
+    own = {name: _corpus(data, path) for name, path in _own_files(data).items()}
+    validation = own["validation"].all() if "validation" in own else validation
+    test = own["test"].all() if "test" in own else test
+    if own:
+        train = train.without(validation, test)
+    return TextSplits(
+        train,
+        validation,
+        test,
+        notes=tuple(note for one in (whole, *own.values()) for note in one.notes),
+        skipped=sum(one.skipped for one in (whole, *own.values())),
+        overlapping=train.overlapping,
+    )
+
+
+def _corpus(data: TextData, paths: str | tuple[str, ...] | None) -> Corpus:
+    several = [paths] if isinstance(paths, str) else list(paths or ())
+    return read_corpus(data, [Path(path) for path in several])
+
+
+def read_corpus(data: TextData, paths: Sequence[Path]) -> Corpus:
+    return Corpus.read(paths, column=data.column, documents=data.documents)
+
+
+def _own_files(data: TextData) -> dict[str, str | tuple[str, ...]]:
+    named = {"validation": data.validation, "test": data.test}
+    return {name: path for name, path in named.items() if path is not None}
+
+
+def _shares(data: TextData) -> tuple[float, float, float]:
+    """What has a file of its own needs no share: the training part takes it."""
+    _, validation, test = data.split
+    validation, test = validation * (not data.validation), test * (not data.test)
+    return 100 - validation - test, validation, test
+
+
+def texts_to_learn_from(texts: Documents) -> Iterator[str]:
+    """All of a text, or evenly spread parts of a very long one."""
+    if not isinstance(texts, Texts):
+        yield from texts
+        return
+    every = -(-len(texts) // LEARNED_FROM)
+    for number, piece in enumerate(texts):
+        if number % every == 0:
+            yield piece.text
+
+
+def beginning(texts: Texts, characters: int) -> str:
+    """So many characters of a text, at most; where one document ends does not matter."""
+    found = ""
+    for piece in texts:
+        found += piece.text
+        if len(found) >= characters:
+            break
+    return found[:characters]
+
+
+def tokens_of(texts: Documents, tokenizer: Tokenizer) -> Tokens:
+    if isinstance(texts, Texts) and len(texts) > IN_MEMORY:
+        kept = tokenize(
+            texts, tokenizer, cache_home(), lambda done, whole: tell("Cutting", done, whole)
+        )
+        return Tokens(kept, kept.bytes, kept.unknown)
+    pieces = [[STOP]]
+    for text, ends in _pieces(texts):
+        pieces.append(tokenizer.ids(text))
+        if ends:
+            pieces.append([STOP])
+    row = np.concatenate([np.array(piece, dtype=np.int64) for piece in pieces])
+    return Tokens(row, _size(texts), int((row == UNKNOWN).sum()))
+
+
+def _pieces(texts: Documents) -> Iterable[tuple[str, bool]]:
+    return texts if isinstance(texts, Texts) else ((text, True) for text in texts)
+
+
+def _size(texts: Documents) -> int:
+    if isinstance(texts, Texts):
+        return texts.bytes
+    return sum(len(text.encode()) for text in texts)

@@ -1,0 +1,95 @@
+"""A text written once more: for pictures of what was looked at, and to see how tokens were chosen.
+
+T tokens   V vocabulary
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.decode.filters import stages
+from regard.decode.stepper import FORBIDDEN
+from regard.names import STOP
+from regard.tasks.speaking import written
+from regard.tasks.task import Replay, Step
+from regard.tasks.writer import Writer
+
+SHOWN = 24  # tokens that a picture holds, at most, of what was written
+
+
+class Rewritten(NamedTuple):
+    ids: list[int]  # the beginning, and what was written
+    begun: int  # how many of them are the beginning
+    output: str
+
+    @property
+    def written(self) -> list[int]:
+        return self.ids[self.begun :]
+
+    def run(self, network: Any) -> Tensor:
+        """Scores (T, V) of every written token, given all before it."""
+        device = next(network.parameters()).device
+        ids = torch.tensor([self.ids[:-1]], device=device)
+        logits: Tensor = network(ids)[0]
+        return logits[self.begun - 1 :]
+
+
+@torch.no_grad()
+def rewritten(writer: Writer, text: str, most: int | None = None) -> Rewritten:
+    """With the end of the beginning in sight, where all of it is too long for the network."""
+    ids = writer.encode(text)
+    longest = writer.longest
+    settings = writer.settings
+    if longest is not None:
+        ids = ids[-max(1, longest // 2) :]
+        room = longest + 1 - len(ids)
+        settings = settings.model_copy(update={"max_length": min(settings.max_length, room)})
+    if most is not None:
+        settings = settings.model_copy(
+            update={"max_length": min(settings.max_length, most), "n": 1}
+        )
+    own = Writer(writer.stepper, writer.tokenizer, settings, longest, several=writer.several)
+    best = own.write([ids], [writer.answered])[0][0]
+    stopped = best.finished and not own.done(0, best.tokens)  # by STOP itself
+    tokens = [*best.tokens, STOP] if stopped else best.tokens
+    return Rewritten([*ids, *tokens], len(ids), written(own, best))
+
+
+def replay_of(writer: Writer, text: str) -> Replay:
+    """Rows are the tokens that come next, columns those that were seen."""
+    found, pieces = rewritten(writer, text, SHOWN), writer.tokenizer.pieces
+    seen, after = tuple(pieces(found.ids[:-1])), tuple(pieces(found.ids[1:]))
+    network = writer.stepper.network
+    axes = {"self": (after, seen), "cross": (tuple(pieces(found.written)), seen)}
+    return Replay(text, found.output, lambda: found.run(network), tuple(found.written), axes)
+
+
+@torch.no_grad()
+def trace_of(writer: Writer, text: str, others: int) -> list[Step]:
+    """Each token with its probability, beside those of the likeliest `others`, before and after
+    each filter."""
+    found, pieces = rewritten(writer, text), writer.tokenizer.pieces
+    network = writer.stepper.network
+    network.eval()
+    logs = found.run(network).log_softmax(dim=-1).cpu()  # (T, V)
+    logs[:, list(FORBIDDEN)] = -torch.inf
+    return [_step(logs[t], found, t, others, writer, pieces) for t in range(len(found.written))]
+
+
+def _step(logs: Tensor, found: Rewritten, t: int, others: int, writer: Writer, pieces: Any) -> Step:
+    token, prompt = found.written[t], found.ids[: found.begun]
+    tables = stages(logs, writer.settings, prompt, found.written[:t])
+    first = tables[0][1]
+    best = first.topk(min(others + 1, len(first) - len(FORBIDDEN))).indices.tolist()
+    beside = [i for i in best if i != token][:others]
+    return Step(
+        before=tuple(pieces(found.ids[: found.begun + t])),
+        piece=pieces([token])[0],
+        probability=float(first[token]),
+        others=tuple((pieces([i])[0], float(first[i])) for i in beside),
+        filters=tuple(
+            (name, (float(table[token]), *(float(table[i]) for i in beside)))
+            for name, table in tables[1:]
+        ),
+    )

@@ -1,0 +1,348 @@
+"""What the language-model task promises about its text, its windows, its scores and its writing."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from regard.build import begin, draft, new_training, resume_training
+from regard.errors import ConfigError, DataError, TextError
+from regard.models.decoder import Decoder
+from regard.names import STOP
+from regard.run import Run, compare, finish
+from regard.tasks.continuing import Continuation
+from regard.tasks.memorised import contains
+from regard.tasks.recipe import check_recipe, make_recipe
+from regard.tasks.text_scores import guess, texts_in
+from regard.tasks.windows import Shuffled, Streams
+
+LINE = "the cat sat on the mat and the dog ran after the cat.\n"
+ANIMALS = [a + b + c for a in "bcdf" for b in "aeiou" for c in "gnpt"]
+TEXT = "".join(LINE.replace("cat", a).replace("dog", b) for a, b in zip(ANIMALS, ANIMALS[3:] * 2)) * 3
+SHAPES = {
+    "transformer": {"width": 16, "heads": 2, "layers": 1, "max_length": 16},
+    "rnn": {"kind": "rnn", "cell": "lstm", "width": 16, "max_length": 16},
+}
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def recipe(text):
+    def make(kind="transformer", model=None, **more):
+        tree = {
+            "task": "language_model",
+            "data": {"path": str(text), "split": [80, 10, 10]},
+            "tokens": {"kind": "character"},
+            "model": {**SHAPES[kind], **(model or {})},
+            "train": {"steps": 12, "batch_tokens": 64, "validate_every": 6},
+            "decode": {"max_length": 20},
+            "order": 3,
+        }
+        for name, value in more.items():
+            tree[name] = {**tree.get(name, {}), **value} if isinstance(value, dict) else value
+        return check_recipe(tree, "here")
+
+    return make
+
+
+@pytest.fixture
+def trained(recipe, tmp_path):
+    def train(*given, name="run", **more):
+        training = new_training(recipe(*given, **more), tmp_path / name)
+        for _ in training.run():
+            pass
+        return finish(training)
+
+    return train
+
+
+# Windows
+
+
+@pytest.mark.parametrize("count", [17, 33, 50, 100, 643])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_pass_shows_every_window_once_and_the_next_cuts_elsewhere(count, rows):
+    tokens = np.arange(count)
+    batches = Shuffled(tokens, 16, 16 * rows, seed=3)
+    for number in range(2):
+        steps = range(number * batches.steps_per_pass, (number + 1) * batches.steps_per_pass)
+        windows = [window for step in steps for window in batches.of(step)]
+        starts = sorted(int(window.ids[0]) for window in windows)
+        assert len(windows) == batches.examples == max(1, (count - 16) // 16)
+        assert all(len(window.ids) == 17 for window in windows)
+        assert all(b - a == 16 for a, b in zip(starts, starts[1:], strict=False))
+
+
+@pytest.mark.parametrize("count", [17, 40, 100, 643])
+@pytest.mark.parametrize("rows", [1, 3, 50])
+def test_streams_read_on_where_they_stopped(count, rows):
+    batches = Streams(np.arange(count), 16, 16 * rows, seed=1)
+    before = batches.of(0)
+    assert all(window.fresh for window in before)
+    for step in range(1, batches.steps_per_pass):
+        now = batches.of(step)
+        for old, new in zip(before, now, strict=True):
+            assert new.ids[0] == old.ids[-1] and new.stream == old.stream and not new.fresh
+        before = now
+    assert all(window.fresh for window in batches.of(batches.steps_per_pass))
+
+
+def test_a_text_that_is_shorter_than_a_window_is_refused(recipe, text, tmp_path):
+    text.write_text("a short text, not enough")
+    with pytest.raises(DataError, match=r"a window takes 17: give more text, or --set model.max_l"):
+        new_training(recipe(data={"split": [50, 25, 25]}), tmp_path / "run")
+
+
+# Networks
+
+
+def test_a_recurrent_network_in_parts_equals_one_long_pass(recipe, tmp_path):
+    training = new_training(recipe("rnn"), tmp_path / "run")
+    task, network = training.task, training.network.double()
+    batches = task.batches(training.validation)
+    streams = [batches.of(step) for step in range(batches.steps_per_pass)]
+    in_parts = [task.loss(network, windows).total for windows in streams]
+    whole = [
+        np.concatenate([*(windows[row].ids[:-1] for windows in streams), streams[-1][row].ids[-1:]])
+        for row in range(len(streams[0]))
+    ]
+    task.carry_on({})
+    long = task.loss(network, [streams[0][0]._replace(ids=ids, stream=None) for ids in whole])
+    assert long.tokens == sum(len(w.ids) - 1 for windows in streams for w in windows)
+    torch.testing.assert_close(sum(in_parts), long.total, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("stop", [1, 3, 7, 11])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_resumed_training_equals_one_never_stopped(recipe, tmp_path, kind, stop):
+    settings = {"train": {"steps": 12, "batch_tokens": 64, "validate_every": 6, "accumulate": 2}}
+    whole = new_training(recipe(kind, **settings), tmp_path / "whole")
+    for _ in whole.run():
+        pass
+    parts = new_training(recipe(kind, **settings), tmp_path / "parts")
+    for _ in parts.run(lambda: parts.progress.step == stop):
+        pass
+    again = resume_training(tmp_path / "parts")
+    for _ in again.run():
+        pass
+    for name, weight in whole.network.state_dict().items():
+        assert torch.equal(weight, again.network.state_dict()[name]), name
+    assert whole.task.carried().keys() == again.task.carried().keys()
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_a_document_is_not_seen_from_the_next_one_unless_asked(recipe, tmp_path, across):
+    training = new_training(recipe(data={"documents": "line", "across": across}), tmp_path / "run")
+    task, network = training.task, training.network.double().eval()
+    first, second = (task.tokenizer.ids(text) for text in ("the cat", "the dog"))
+    other = task.tokenizer.ids("and fox")
+    rows = [[STOP, *one, STOP, *second] for one in (first, other)]
+    ids = torch.tensor(rows)
+    logits = network(ids, texts=None if across else texts_in(ids))
+    same = torch.equal(logits[0, len(first) + 1 :], logits[1, len(first) + 1 :])
+    assert same is not across
+    alone = network(ids[:1, len(first) + 1 :])
+    if training.task.recipe.model.positions == "rotary":  # else the place in the window counts
+        torch.testing.assert_close(logits[:1, len(first) + 1 :], alone, rtol=0, atol=1e-9)
+
+
+# Scores
+
+
+@pytest.mark.parametrize("stride", [1, 5, 16])
+@pytest.mark.parametrize("count", [2, 10, 17, 18, 33, 50])
+def test_every_token_is_judged_once_with_the_context_that_is_stated(
+    recipe, tmp_path, stride, count
+):
+    task = new_training(recipe(), tmp_path / "run").task
+    network = task.network().double()
+    row = np.random.default_rng(0).integers(4, task.tokenizer.size, size=count)
+    found = guess(network, row, 16, stride, across=True)
+    starts = [0, *range(stride, max(stride, count - 1 - 16 + stride), stride)]
+    expected, done = [], 0
+    for start in starts:
+        ids = torch.from_numpy(row[start : start + 17])[None]
+        logs = network(ids[:, :-1]).log_softmax(-1)[0]
+        losses = -logs.gather(1, ids[0, 1:, None])[:, 0]
+        expected += losses[done - start :].tolist()
+        done = start + ids.size(1) - 1
+    assert len(expected) == count - 1
+    np.testing.assert_allclose(found.losses, expected, rtol=0, atol=1e-9)
+
+
+def test_a_recurrent_network_is_judged_reading_on(recipe, tmp_path):
+    task = new_training(recipe("rnn"), tmp_path / "run").task
+    network = task.network().double()
+    row = np.random.default_rng(0).integers(4, task.tokenizer.size, size=100)
+    found = guess(network, row, 16, 16, across=True)
+    ids = torch.from_numpy(row)[None]
+    logs = network(ids[:, :-1]).log_softmax(-1)[0]
+    expected = -logs.gather(1, ids[0, 1:, None])[:, 0]
+    np.testing.assert_allclose(found.losses, expected.detach().numpy(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_finished_run_is_scored_beside_the_ngram_model(trained, kind):
+    run = trained(kind)
+    test = run.facts["test"]
+    assert {"loss", "perplexity", "bits_per_byte", "token_accuracy", "memorised"} <= set(
+        test["scores"]
+    )
+    assert test["unit"] == "tokens" and test["baseline"]["name"] == "3-gram, Kneser-Ney"
+    loss, bits = (test["scores"][name]["value"] for name in ("loss", "bits_per_byte"))
+    size = len(TEXT) - round(len(TEXT) * 0.9)
+    assert bits == pytest.approx(loss * test["examples"] / np.log(2) / size, rel=1e-3)
+    again = Run.load(run.folder).evaluate()
+    assert again["scores"]["loss"] == test["scores"]["loss"]
+    assert "characters for training" in (run.folder / "README.md").read_text()
+
+
+def test_two_models_with_other_tokens_are_compared_by_bits_per_byte(trained):
+    letters = trained(name="letters")
+    pieces = trained(name="pieces", tokens={"kind": "bytes", "size": 300})
+    found = compare(letters, pieces)["scores"]
+    assert set(found) == {"bits_per_byte"}
+    assert compare(letters, letters)["scores"]["loss"]["difference"] == 0
+
+
+def test_what_was_never_met_is_counted(trained, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("the cat sat on THE MAT\n" * 5)
+    found = trained().evaluate(other)
+    assert found["unknown_tokens"] == 5 * len("THEMAT")
+
+
+@pytest.mark.parametrize("part", [[6, 7], [5, 6, 7, 8], [8], [5]])
+def test_a_part_of_the_training_text_is_found(part, monkeypatch):
+    monkeypatch.setattr("regard.tasks.memorised.AT_ONCE", 2)
+    row = np.array([9, 9, 5, 6, 7, 8])
+    assert contains(row, np.array(part))
+    assert not contains(row, np.array([*part, 3])) and not contains(row, np.array([3, *part]))
+
+
+# Writing
+
+
+@pytest.mark.parametrize("positions", ["rotary", "learned", "sinusoidal", "alibi"])
+def test_beyond_its_context_it_writes_what_a_fresh_look_at_the_newer_half_would(
+    recipe, tmp_path, positions
+):
+    model = {"positions": positions, "max_length": 8}
+    task = new_training(recipe(model=model), tmp_path / "run").task
+    network = task.network().double().eval()
+    assert isinstance(network, Decoder)
+    stepper, dice = Continuation(network), np.random.default_rng(0)
+    written = dice.integers(4, task.tokenizer.size, size=30).tolist()
+    with torch.no_grad():
+        going = stepper.start([written[:3]])
+        seen = written[:3]
+        for place in range(3, 30):
+            tokens = torch.tensor([written[place - 1] if place > 3 else 1])
+            log_probs, going = stepper.step(going, tokens)
+            if place > 3:
+                seen = [*seen, written[place - 1]]
+                seen = seen if len(seen) <= 8 else seen[-5:]
+            expected = network(torch.tensor([seen]))[:, -1].log_softmax(-1)
+            torch.testing.assert_close(log_probs, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("decoding", [{"temperature": 0.0}, {"temperature": 1.0}, {"beam": 3}])
+def test_a_streamed_text_is_the_whole_text(trained, kind, decoding):
+    run = trained(kind)
+    pieces = list(run.stream("the cat", **decoding))
+    assert len(pieces) > 1 and "".join(pieces) == run.predict(["the cat"], **decoding)[0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("kind", ["character", "bytes"])
+def test_a_text_ends_before_what_it_should_stop_at(trained, kind, length):
+    run = trained(decode={"max_length": 60, "temperature": 1.0}, tokens={"kind": kind, "size": 300})
+    (whole,) = run.predict(["the cat"])
+    stop = whole[7 : 7 + length]
+    pieces = list(run.stream("the cat", stop=[stop, "never met"]))
+    assert "".join(pieces) == whole[: whole.index(stop)]
+    assert run.predict(["the cat"], stop=[stop]) == ["".join(pieces)]
+
+
+def test_prompts_are_answered_alike_alone_and_together(trained):
+    run = trained()
+    prompts = ["the cat", "a", "the dog ran", "cow", "mat and"]
+    together = run.predict(prompts, temperature=0.0)
+    assert together == [run.predict([one], temperature=0.0)[0] for one in prompts]
+
+
+def test_an_empty_prompt_begins_a_document_or_a_line(trained, text):
+    assert trained(name="one").predict([""])[0]
+    lines = trained(name="many", data={"documents": "line"})
+    assert any(lines.predict([""], seed=seed)[0] for seed in range(4))
+    text.write_text(TEXT.replace("\n", " "))
+    with pytest.raises(TextError, match="give the beginning of a text"):
+        trained(name="flat").predict([""])
+
+
+def test_a_prompt_beyond_the_context_slides_or_is_refused_as_set(trained):
+    run = trained()
+    long = "the cat sat on the mat and the dog ran"
+    assert len(run.predict([long], max_length=30)[0]) == 30
+    with pytest.raises(TextError, match=r"beginning of 38 tokens and 30 more are too long"):
+        run.predict([long], max_length=30, beyond="refuse")
+
+
+def test_a_trace_shows_the_chances_before_and_after_each_filter(trained):
+    steps = trained().trace("the c", others=2, temperature=0.5, top_k=3, max_length=4)
+    assert len(steps) == 4
+    for step in steps:
+        names = [name for name, _ in step.filters]
+        assert names == ["temperature 0.5", "top-k 3"]
+        assert all(len(chances) == 3 for _, chances in step.filters)
+        assert step.filters[-1][1][0] >= step.probability  # it was chosen, so it was kept
+
+
+# Recipes
+
+
+def test_a_preset_is_a_shape_and_what_is_set_beside_it_wins(text):
+    sets = ["model.preset=nanogpt-cpu", "model.width=64", "train.steps=5"]
+    found, _ = make_recipe("gpt", [text], sets)
+    shape = found.model
+    assert (shape.layers, shape.heads, shape.width, shape.max_length) == (4, 4, 64, 64)
+    assert shape.positions == "learned" and not shape.bias
+    with pytest.raises(ConfigError, match="no preset"):
+        make_recipe("gpt", [text], ["model.preset=nanogtp"])
+
+
+@pytest.mark.parametrize(("face", "kind"), [("gpt", "transformer"), ("lstm", "rnn")])
+def test_settings_are_chosen_with_reasons(text, face, kind):
+    found, reasons = make_recipe(face, [text], ["train.steps=5"])
+    assert found.model.kind == kind and found.tokens.kind == "character"
+    assert [what for what, _ in reasons] == ["data", "tokens", "model", "training"]
+
+
+def test_a_network_that_reads_from_the_end_can_not_write(recipe):
+    with pytest.raises(ConfigError, match="can not read from the end"):
+        recipe("rnn", model={"bidirectional": True})
+
+
+def test_a_stride_beyond_the_window_would_skip_tokens(recipe):
+    with pytest.raises(ConfigError, match=r"stride \(17\) must not be above"):
+        recipe(stride=17)
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_dry_run_tells_time_and_memory(recipe, tmp_path, kind):
+    from regard.train.estimate import estimate_memory
+
+    ready = draft(recipe(kind), tmp_path / "run", try_out=True)
+    found = estimate_memory(ready.training, ready.splits, ready.trial, lambda: None)
+    assert found.training > 0 and found.scoring > 0
+    begin(ready)
+    facts = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert facts["data"]["unit"] == "characters"
