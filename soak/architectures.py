@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import torch
+from pydantic import ValidationError
 
 from regard.check.report import Finding
 from regard.check.sequences import alone, causality, padding, padding_content
@@ -19,7 +20,12 @@ from regard.check.subject import EXACT, Subject, difference
 from regard.config import Settings
 from regard.nn.attention import attend
 from regard.nn.mask import Mask
-from regard.shapes import Seq2SeqSettings, TransformerSettings
+from regard.shapes import (
+    DecoderSettings,
+    RecurrentWriterSettings,
+    Seq2SeqSettings,
+    TransformerSettings,
+)
 from regard.tasks import TASKS
 from regard.tasks.recipe import make_recipe
 from soak.campaign import Campaign, Outcome
@@ -27,18 +33,26 @@ from soak.campaign import Campaign, Outcome
 Check = Callable[[Subject, int, random.Random], Finding]
 
 LONGEST = 40
-BASES: dict[type[Settings], dict[str, Any]] = {
-    TransformerSettings: {"width": 16, "heads": 4, "max_length": LONGEST},
-    Seq2SeqSettings: {"width": 8, "max_length": LONGEST},
+STACK = {"width": 16, "heads": 4, "max_length": LONGEST}
+# The shapes that each task's networks can have. A task that is not here fails.
+BASES: dict[str, dict[type[Settings], dict[str, Any]]] = {
+    "transduce": {TransformerSettings: STACK, Seq2SeqSettings: {"width": 8, "max_length": LONGEST}},
+    "language_model": {
+        DecoderSettings: STACK,
+        RecurrentWriterSettings: {"width": 8, "max_length": LONGEST},
+    },
 }
+STACKS: list[dict[str, Any]] = [
+    {"kv_heads": 1},
+    {"kv_heads": 2, "head_width": 6},
+    {"window": 3},
+    {"dropout": 0.2},
+    {"positions": "rotary", "norm": "rms", "activation": "swiglu", "kv_heads": 2},
+]
 ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make another computation
-    TransformerSettings: [
-        {"kv_heads": 1},
-        {"kv_heads": 2, "head_width": 6},
-        {"window": 3},
-        {"dropout": 0.2},
-        {"positions": "rotary", "norm": "rms", "activation": "swiglu", "kv_heads": 2},
-    ],
+    TransformerSettings: STACKS,
+    DecoderSettings: STACKS,
+    RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
     Seq2SeqSettings: [
         {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": True},
         {"attention": "general", "scope": "local-p", "reach": 2, "bidirectional": True},
@@ -66,10 +80,14 @@ def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
     data.write_text("".join(f"{'abcde'[i % 5] * (i % 7 + 1)} z\t{i}\n" for i in range(60)))
     for name in TASKS:
         tasks = {copying: fitted(name, data, copying) for copying in (False, True)}
-        for of, base in BASES.items():
+        for of, base in BASES[name].items():
             for variant in variants(of):
                 task = tasks[bool(variant.get("copying"))]
-                task.recipe = task.recipe.model_copy(update={"model": of(**{**base, **variant})})
+                try:
+                    shape = of(**{**base, **variant})
+                except ValidationError:  # what is refused is no network
+                    continue
+                task.recipe = task.recipe.model_copy(update={"model": shape})
                 torch.manual_seed(0)
                 told = ", ".join(f"{k} {v}" for k, v in variant.items()) or "plain"
                 kind = task.recipe.model.kind
@@ -78,7 +96,8 @@ def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
 
 def fitted(name: str, data: Path, copying: bool) -> Any:
     kind = TASKS[name]
-    tree = {"train": {"steps": 1}, "model": {"copying": copying}}
+    tree: dict[str, Any] = {"train": {"steps": 1}}
+    tree |= {"model": {"copying": copying}} if name == "transduce" else {}
     recipe, _ = make_recipe(name, [data], tree=tree)
     return kind.fit(recipe, kind.read(recipe).train)
 

@@ -174,7 +174,9 @@ def train(made: SetUp, folder: Path) -> Told:
     training = Training(made.task, made.network, made.pairs, made.pairs, folder)
     expected, faults = made.trained, []
     if training.batches.left_out != len(made.pairs) - len(expected):
-        faults.append(f"{training.batches.left_out} left out, expected {len(made.pairs) - len(expected)}")
+        faults.append(
+            f"{training.batches.left_out} left out, expected {len(made.pairs) - len(expected)}"
+        )
     with watched(made.network) as calls:
         for step in range(training.batches.steps_per_pass):
             for piece in training.pieces_of(step):

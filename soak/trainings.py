@@ -44,8 +44,34 @@ RECURRENT = """\
 model.kind = "rnn"
 model.copying = true
 """
+TEXT = """\
+task = "language_model"
+data.path = "data.tsv"
+data.split = [80, 10, 10]
+data.column = "2"
+tokens.kind = "character"
+model.width = 8
+model.max_length = 8
+train.steps = 50
+train.batch_tokens = 60
+train.validate_every = 12
+order = 2
+"""
+DECODER = """\
+model.heads = 2
+model.layers = 1
+"""
+CARRYING = """\
+model.kind = "rnn"
+model.cell = "lstm"
+"""
 # Recipes of each task, for the data that `words` writes. A task that is not here is a loss.
-RECIPES = {"transduce": PAIRS + TRANSFORMER, "transduce by rnn": PAIRS + RECURRENT}
+RECIPES = {
+    "transduce": PAIRS + TRANSFORMER,
+    "transduce by rnn": PAIRS + RECURRENT,
+    "language_model": TEXT + DECODER,
+    "language_model by rnn": TEXT + CARRYING,
+}
 
 
 def words(path: Path, count: int = 200) -> None:
@@ -98,6 +124,7 @@ def digest(training: Training) -> str:
         **weights_of(training.network),
         **optimizer_tensors(training.network, training.optimizer),
         **{f"random state of {name}": state for name, state in random_tensors().items()},
+        **{f"carried {name}": state for name, state in training.task.carried().items()},
     }
     state = {k: v for k, v in training.progress.as_json().items() if k != "seconds"}
     found = hashlib.sha256(json.dumps([state, training.log()]).encode())

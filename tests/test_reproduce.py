@@ -14,10 +14,11 @@ from regard.cli.reproduce import reproduce
 from regard.data.splits import place_of, side_of
 from regard.errors import ConfigError
 from regard.reproduce import claims, sets
-from regard.reproduce.plans import PLANS, RECIPES
+from regard.reproduce.plans import PLANS, RECIPES, recipe_of
 from regard.reproduce.sets import Shelf
 from regard.run import is_finished
-from regard.tasks.pair_data import files, read_part
+from regard.tasks import find_task
+from regard.tasks.pair_data import files
 from regard.tasks.recipe import make_recipe, read_recipe
 
 SMALL = """\
@@ -32,8 +33,8 @@ train.validate_every = 3
 
 
 def test_every_part_of_a_plan_has_a_recipe_and_every_recipe_a_plan():
-    wanted = {f"{name}-{part}" for name, plan in PLANS.items() for part in plan.parts}
-    assert {path.stem for path in RECIPES.glob("*.toml")} == wanted
+    wanted = {recipe_of(name, part) for name, plan in PLANS.items() for part in plan.parts}
+    assert set(RECIPES.glob("*.toml")) == wanted
     for path in RECIPES.glob("*.toml"):
         assert read_recipe(path).train.steps, "a shipped recipe says how long it trains"
 
@@ -137,6 +138,11 @@ FILES = {
     "multi30k/val.en.gz": "A cat.\n",
     "cmudict-0.7b/train.tsv.gz": "A\tAH\nBE\tB IY\n",
     "cmudict-0.7b/dev.tsv.gz": "A\tEY\nSEE\tS IY\n",
+    "tinyshakespeare/train.txt.gz": "ROMEO:\n",
+    "imdb/unsup.tsv.xz": "id\tlabel\trating\ttext\n0_0\t-1\t0\tA good film.\n",
+    "brown/train.tagged.xz": (
+        "# doc ca01 news\nThe/at end/nn ./.\n\n# doc ca02 news\n1/2/cd It/pps\n"
+    ),
     "tatoeba-eng-spa/pairs.tsv.gz": "Hi.\tHola.\n",
     "tatoeba-eng-fra/pairs.tsv.gz": "".join(f"Go {i}.\tVa {i} !\n" for i in range(400)),
     "aeslc/train.jsonl.xz": json.dumps({"body": "Come.", "subject": "Lunch"}) + "\n",
@@ -161,9 +167,10 @@ def test_the_data_of_every_plan_fit_its_recipes(shelf, name, monkeypatch):
     plan = PLANS[name]
     data = plan.data(shelf)
     for part in plan.parts:
-        recipe, _ = make_recipe(RECIPES / f"{name}-{part}.toml", tree={"data": data})
+        recipe, _ = make_recipe(recipe_of(name, part), tree={"data": data})
+        kind = find_task(recipe.task)
         for paths in (recipe.data.path, recipe.data.validation, recipe.data.test):
-            assert paths is None or read_part(recipe.data, files(paths), fallback=True).examples
+            assert paths is None or len(kind.read_file(recipe, files(paths)).examples)
 
 
 def test_words_that_are_trained_on_are_not_tested(shelf):
@@ -184,6 +191,13 @@ def test_french_is_drawn_by_its_english_sentence(shelf):
 def test_subjects_are_held_against_those_that_people_wrote(shelf):
     (line,) = Path(sets.mail_subjects(shelf)["test"]).read_text().splitlines()
     assert json.loads(line) == {"body": "Go.", "subject": ["one", "two"]}
+
+
+def test_the_brown_corpus_is_read_without_tags_in_the_order_of_a_hash(shelf):
+    text = Path(sets.brown_text(shelf)["path"]).read_text()
+    names = ["# doc ca01 news", "# doc ca02 news"]
+    first = {names[0]: "The end .\n", names[1]: "1/2 It\n"}
+    assert text == "\n".join(first[name] for name in sorted(names, key=place_of)) + "\n"
 
 
 def test_data_that_are_not_there_are_asked_for(tmp_path):

@@ -61,13 +61,15 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     folder = os.path.relpath(run.folder)
     say(f"\nIn {folder}: the model, README.md, report.html, attention.html.")
     say("Try next:")
-    say(f"  {command('predict', run.folder, first)}")
+    writes = "generate" if run.recipe.task == "language_model" else "predict"
+    say(f"  {command(writes, run.folder, first)}")
     say(f"  {command('look', run.folder, first)}")
     say(f"  {command('info', run.folder)}")
 
 
 def show_samples(samples: list[dict[str, Any]]) -> None:
-    rows = [["", "input", "output", "wanted"], *map(_sample_row, samples)]
+    known = any(sample["wanted"] for sample in samples)
+    rows = [["", "input", "output", "wanted" if known else ""], *map(_sample_row, samples)]
     print("\n".join(columns(rows)))
     if any(sample["in_training"] for sample in samples):
         print("* was among the training inputs")

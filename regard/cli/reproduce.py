@@ -72,7 +72,7 @@ def reproduce(
 
 
 def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "dict[str, Run]":
-    from regard.reproduce.plans import RECIPES
+    from regard.reproduce.plans import recipe_of
     from regard.reproduce.sets import Shelf
     from regard.run import Run
     from regard.tasks.recipe import make_recipe
@@ -81,7 +81,7 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
     runs = {}
     for part in plan.parts:
         folder = home / part
-        recipe, _ = make_recipe(RECIPES / f"{name}-{part}.toml", tree={"data": data})
+        recipe, _ = make_recipe(recipe_of(name, part), tree={"data": data})
         say(f"\n{name}, {part}, in {folder}")
         with redirect_stdout(sys.stderr):  # its tables are talk here
             _carry_on(recipe, folder)

@@ -52,8 +52,8 @@ def stated(part: str, metric: str) -> Claim:
     return Claim(f"{part}: {SCORE_TITLES[metric]} stated", judge)
 
 
-def above_baselines(part: str, metric: str, named: str) -> Claim:
-    """Better than every baseline whose name begins so."""
+def above_baselines(part: str, metric: str, named: str = "") -> Claim:
+    """Better than every baseline whose name begins so; than all of them by default."""
 
     def judge(runs: Runs) -> Judged:
         test = runs[part].facts["test"]
@@ -62,12 +62,12 @@ def above_baselines(part: str, metric: str, named: str) -> Claim:
         theirs = [
             one["scores"][metric]["value"]
             for one in test["baselines"]
-            if one["name"].startswith(named)
+            if one["name"].startswith(named) and metric in one["scores"]
         ]
         found = f"{ours:.2f} against {', '.join(f'{value:.2f}' for value in theirs)}"
         return found, bool(theirs) and all(sign * ours > sign * value for value in theirs)
 
-    return Claim(f"{part}: {SCORE_TITLES[metric]} better than {named}", judge)
+    return Claim(f"{part}: {SCORE_TITLES[metric]} better than {named or 'the baseline'}", judge)
 
 
 def better(part: str, other: str, metric: str) -> Claim:

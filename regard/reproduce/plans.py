@@ -21,6 +21,7 @@ from regard.reproduce.claims import (
 )
 from regard.reproduce.sets import (
     Shelf,
+    brown_text,
     conversations,
     english_spanish,
     french_english,
@@ -28,6 +29,8 @@ from regard.reproduce.sets import (
     mail_subjects,
     pronunciations,
     reversed_rows,
+    reviews,
+    shakespeare,
 )
 from regard.run import Run
 
@@ -47,7 +50,7 @@ class Held(NamedTuple):
 class Plan:
     about: str
     parts: tuple[str, ...]
-    """Names of its runs; each has a recipe, PLAN-PART.toml."""
+    """Names of its runs; each has a recipe: see `recipe_of`."""
     data: Callable[[Shelf], Tree]
     """The files of a recipe's data section."""
     claims: tuple[Claim, ...]
@@ -149,6 +152,55 @@ PLANS: dict[str, Plan] = {
         ),
     ),
 }
+
+
+def _shakespeare(about: str, part: str, *claims: Claim) -> Plan:
+    return Plan(about, (part,), shakespeare, (*claims, within(part, 60)))
+
+
+CPU = "Shakespeare by characters, with nanoGPT's budget for a CPU"
+PLANS |= {
+    "shakespeare-cpu": _shakespeare(
+        f"{CPU}: a Transformer",
+        "transformer",
+        score("transformer", "loss", 1.85),
+        goal(score("transformer", "loss", 1.72)),
+    ),
+    "shakespeare-lstm": _shakespeare(f"{CPU}: an LSTM", "lstm", stated("lstm", "loss")),
+    "shakespeare-gru": _shakespeare(f"{CPU}: a GRU", "gru", stated("gru", "loss")),
+    "shakespeare-rnn": _shakespeare(f"{CPU}: a plain RNN", "rnn", stated("rnn", "loss")),
+    "shakespeare": _shakespeare(
+        "Shakespeare by characters, in an hour",
+        "transformer",
+        score("transformer", "loss", 1.62),
+        goal(score("transformer", "loss", 1.50)),
+    ),
+    "reviews-gpt": Plan(
+        "film reviews that nobody has labelled, by pieces of words",
+        ("transformer",),
+        reviews,
+        (above_baselines("transformer", "bits_per_byte"), within("transformer", 60)),
+    ),
+    "brown": Plan(
+        "the Brown corpus by words: an LSTM and a Transformer",
+        ("lstm", "transformer"),
+        brown_text,
+        (
+            stated("lstm", "perplexity"),
+            stated("transformer", "perplexity"),
+            within("lstm", 30),
+            within("transformer", 30),
+            goal(above_baselines("lstm", "perplexity")),
+            goal(above_baselines("transformer", "perplexity")),
+        ),
+    ),
+}
+
+
+def recipe_of(plan: str, part: str) -> Path:
+    """PLAN-PART.toml, or PLAN.toml of a plan that has only one part."""
+    single = RECIPES / f"{plan}.toml"
+    return single if single.exists() else RECIPES / f"{plan}-{part}.toml"
 
 
 def find_plan(name: str) -> Plan:

@@ -127,5 +127,32 @@ def conversations(shelf: Shelf) -> Tree:
     }
 
 
+def shakespeare(shelf: Shelf) -> Tree:
+    """The training part of Tiny Shakespeare; its last tenth is the test here."""
+    return {"path": str(shelf.file("tinyshakespeare/train.txt.gz")), "split": [87, 3, 10]}
+
+
+def reviews(shelf: Shelf) -> Tree:
+    """IMDB reviews without a label. Those of one film stand together, so none is on two sides but
+    where the cuts fall."""
+    path = str(shelf.file("imdb/unsup.tsv.xz"))
+    return {"path": path, "column": "text", "split": [97, 1, 2]}
+
+
+def brown_text(shelf: Shelf) -> Tree:
+    """The Brown corpus without its tags, a sentence a line. Its documents stand sorted by genre;
+    here they stand by a hash of their names, so that every part holds all genres."""
+    texts: dict[str, list[str]] = {}
+    for _, line in read_lines(shelf.file("brown/train.tagged.xz")):
+        if line.startswith("# doc "):
+            sentences = texts.setdefault(line, [])
+        elif line.strip():
+            sentences.append(" ".join(word.rpartition("/")[0] for word in line.split()))
+    shuffled = sorted(texts, key=place_of)
+    lines = (line for name in shuffled for line in (*texts[name], ""))
+    split = [90, 4, 6]
+    return {"path": shelf.write("brown.txt", lines), "documents": "paragraph", "split": split}
+
+
 def _objects(path: Path) -> Iterator[Any]:
     return (json.loads(line) for _, line in read_lines(path))

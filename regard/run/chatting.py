@@ -9,6 +9,7 @@ from regard.errors import ConfigError, TextError, did_you_mean
 from regard.run.opened import Run
 from regard.tasks.speaking import say
 
+LINE = "\n"  # a language model takes every line for a turn
 KNOWN = DecodeSettings.model_fields.keys() - {"n"}
 
 
@@ -23,7 +24,8 @@ class Answer(NamedTuple):
 
 class Chat:
     """A run that was trained on conversations reads the turns before a message too, as many as in
-    training and as fit into its context; one that was trained on pairs reads the message alone.
+    training and as fit into its context; one that was trained on pairs reads the message alone. A
+    language model writes the next line.
 
     >>> chat = regard.Chat(regard.load("runs/chat"))  # doctest: +SKIP
     >>> chat.say("Hi, how are you?").output  # doctest: +SKIP
@@ -33,9 +35,10 @@ class Chat:
     def __init__(self, run: Run, **decoding: Any) -> None:
         data = getattr(run.recipe, "data", None)
         self.run, self.turns = run, list[str]()
-        self.whole = getattr(data, "turns", None) is not None
+        self.goes_on = run.recipe.task == "language_model"
+        self.whole = self.goes_on or getattr(data, "turns", None) is not None
         self.history: int = (getattr(data, "history", None) or HISTORY) if self.whole else 1
-        self.decoding: Tree = {}
+        self.decoding: Tree = {"stop": [LINE]} if self.goes_on else {}
         self.predictor: Any = None
         self.set(**decoding)
 
@@ -62,7 +65,7 @@ class Chat:
             pieces.append(piece)
             heard(piece)
 
-        found = say(self.predictor, text, tell)
+        found = say(self.predictor, text + LINE if self.goes_on else text, tell)
         output = "".join(pieces)
         self.turns = [*turns, one_line(output) if self.whole else output]
         return Answer(text, output, found.score, found.finished)

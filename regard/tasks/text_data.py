@@ -18,7 +18,7 @@ from regard.tasks.windows import TokenRow
 from regard.text.tokenizer import Tokenizer
 
 IN_MEMORY = 5_000_000  # characters; the tokens of longer texts are kept on disk
-LEARNED_FROM = 100_000_000  # characters that a tokenizer learns from, at most
+LEARNED_FROM = 20_000_000  # characters that a tokenizer learns from, at most
 
 Documents = Texts | Sequence[str]
 

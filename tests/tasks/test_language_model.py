@@ -19,7 +19,8 @@ from regard.tasks.windows import Shuffled, Streams
 
 LINE = "the cat sat on the mat and the dog ran after the cat.\n"
 ANIMALS = [a + b + c for a in "bcdf" for b in "aeiou" for c in "gnpt"]
-TEXT = "".join(LINE.replace("cat", a).replace("dog", b) for a, b in zip(ANIMALS, ANIMALS[3:] * 2)) * 3
+BOTH = zip(ANIMALS, [*ANIMALS[3:], *ANIMALS[:3]], strict=True)
+TEXT = "".join(LINE.replace("cat", a).replace("dog", b) for a, b in BOTH) * 3
 SHAPES = {
     "transformer": {"width": 16, "heads": 2, "layers": 1, "max_length": 16},
     "rnn": {"kind": "rnn", "cell": "lstm", "width": 16, "max_length": 16},
