@@ -13,6 +13,7 @@ from torch import Tensor
 
 from regard.models.decoder import Decoder
 from regard.models.recurrent import RecurrentNetwork
+from regard.names import STOP
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,11 @@ class Going:
 
 
 class Continuation:
-    """The three calls of `decode.stepper.Stepper`, for beginnings of equal length."""
+    """The three calls of `decode.stepper.Stepper`, for beginnings of equal length. `ends`: whether
+    a text may end by itself, which only someone knows who has seen several of them."""
 
-    def __init__(self, network: Decoder | RecurrentNetwork) -> None:
-        self.network = network
+    def __init__(self, network: Decoder | RecurrentNetwork, *, ends: bool = True) -> None:
+        self.network, self.ends = network, ends
         self.room = network.max_length if isinstance(network, Decoder) else None
 
     def start(self, beginnings: Sequence[Sequence[int]]) -> Going:
@@ -50,6 +52,14 @@ class Continuation:
         return Going(state, seen, ids.size(1), logits[:, -1].log_softmax(dim=-1))
 
     def step(self, going: Going, tokens: Tensor) -> tuple[Tensor, Going]:
+        log_probs, going = self._next(going, tokens)
+        if not self.ends:
+            log_probs = log_probs.index_fill(
+                1, torch.tensor([STOP]).to(log_probs.device), -torch.inf
+            )
+        return log_probs, going
+
+    def _next(self, going: Going, tokens: Tensor) -> tuple[Tensor, Going]:
         """What decoding hands in first is no token of the text: the beginning says what follows."""
         if going.next is not None:
             return going.next, replace(going, next=None)

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -45,6 +44,7 @@ from regard.tasks.text_data import (
     Documents,
     TextSplits,
     Tokens,
+    beginnings,
     read_corpus,
     read_text,
     texts_to_learn_from,
@@ -53,7 +53,8 @@ from regard.tasks.text_data import (
 from regard.tasks.text_proof import LONGEST, invent_text, probe_of_text
 from regard.tasks.text_recipe import LanguageRecipe, WritingSettings
 from regard.tasks.text_replay import replay_of, trace_of
-from regard.tasks.text_scores import Guesses, guess, texts_in
+from regard.tasks.text_scores import Guesses, beside_it, guess, texts_in
+from regard.tasks.usual import Usual
 from regard.tasks.windows import Shuffled, Streams, Window
 from regard.tasks.writer import Writer, writer_of
 from regard.text import fit_tokenizer, load_tokenizer
@@ -61,10 +62,9 @@ from regard.text.tokenizer import Tokenizer
 
 COUNTED = 20_000_000  # tokens that the n-gram model learns from, at most
 WATCHED = 50_000  # tokens judged by each validation
-SAMPLES, BEGINNING = 6, 60  # beginnings shown when the run is done, and their characters
 
 
-class LanguageModel:
+class LanguageModel(Usual):
     Recipe: ClassVar = LanguageRecipe
     faces: ClassVar = FACES
 
@@ -215,10 +215,6 @@ class LanguageModel:
     def _ngram(self, model: NGram) -> NGramWriter:
         return NGramWriter(model, self.tokenizer, self.recipe.decode, several=self.several)
 
-    def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
-        """Beginnings are no examples: whether it recites is a score of its own."""
-        return [False] * len(inputs)
-
     def better(self, one: Scores, other: Scores) -> bool:
         return one["bits_per_byte"].value < other["bits_per_byte"].value
 
@@ -236,46 +232,35 @@ class LanguageModel:
         return f"windows-of-{self.length}-every-{self.recipe.stride or self.length}"
 
     def evaluate(
-        self,
-        network: nn.Module,
-        examples: Documents,
-        baselines: Mapping[str, Any],
-        decoding: Tree,
+        self, network: nn.Module, examples: Documents, baselines: Mapping[str, Any], decoding: Tree
     ) -> Evaluation:
         tokens = self.tokens(examples)
         scores = {name: tally.score() for name, tally in self.tallies(network, tokens).items()}
-        beside = {}
-        for one in baselines.values():
-            losses = one.model.losses(np.asarray(tokens.row[:]))
-            found = likelihood(losses, tokens.bytes, f"{one.model.order - 1}-tokens-before")
-            beside[one.name] = {name: tally.score() for name, tally in found.items()}
+        beside = {one.name: beside_it(one.model, tokens) for one in baselines.values()}
         counts = {"examples": len(tokens.row) - 1, "unknown_tokens": tokens.unknown}
         return Evaluation(scores, beside, counts, unit="tokens")
+
+    def compare(self, one: Trained, other: Trained, examples: Documents) -> Compared:
+        """Tokens may differ, so losses and perplexities of tokens may not be comparable; bits per
+        byte always are."""
+        mine, theirs = (
+            side.task.tallies(side.network, side.task.tokens(examples))  # type: ignore[attr-defined]
+            for side in (one, other)
+        )
+        same = one.task.as_json() == other.task.as_json()
+        names = mine if same else ["bits_per_byte"]
+        scores = {name: difference(mine[name], theirs[name]) for name in names}
+        return Compared(len(self.tokens(examples).row) - 1, (0, 0), scores)
 
     def last_scores(self, network: nn.Module, splits: TextSplits) -> Scores:
         train, test = self.tokens(splits.train).row, self.tokens(splits.test).row
         found = memorised(self.predictor(network).stepper, train, test)
         return {} if found is None else {"memorised": found}
 
-    def compare(self, one: Trained, other: Trained, examples: Documents) -> Compared:
-        """Tokens may differ, so losses and perplexities of tokens may not be comparable; bits per
-        byte always are."""
-        sides = [_tallies(side, examples) for side in (one, other)]
-        same = one.task.as_json() == other.task.as_json()
-        names = sides[0] if same else ["bits_per_byte"]
-        scores = {name: difference(sides[0][name], sides[1][name]) for name in names}
-        return Compared(len(self.tokens(examples).row) - 1, (0, 0), scores)
-
-    def answers(self, examples: Documents) -> dict[str, list[str]]:
-        return {}
-
-    def doubt(self, examples: Documents) -> str:
-        return ""
-
     def samples(self, examples: Documents) -> list[str]:
         if self.recipe.samples:
             return list(self.recipe.samples)
-        return _beginnings(examples)
+        return beginnings(examples)
 
     def fits(self, text: str) -> bool:
         return True
@@ -297,21 +282,3 @@ class LanguageModel:
 
     def invent(self, dice: Random, rows: int) -> list[str]:
         return invent_text(dice, rows, self.tokenizer)
-
-
-def _tallies(side: Trained, examples: Documents) -> dict[str, Tally]:
-    task = side.task
-    assert isinstance(task, LanguageModel)
-    return task.tallies(side.network, task.tokens(examples))
-
-
-def _beginnings(texts: Documents) -> list[str]:
-    """The first words of some documents, or of some pieces of a long one."""
-    found: list[str] = []
-    for text in (piece.text for piece in texts) if isinstance(texts, Texts) else texts:
-        for start in range(0, len(text), max(1, len(text) // SAMPLES)):
-            line = text[start : start + 4 * BEGINNING].partition("\n")[2].strip() or text
-            found.append(line[:BEGINNING].rpartition(" ")[0] or line[:BEGINNING])
-        if len(found) >= SAMPLES:
-            break
-    return list(dict.fromkeys(found))[:SAMPLES]

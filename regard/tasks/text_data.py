@@ -19,6 +19,7 @@ from regard.text.tokenizer import Tokenizer
 
 IN_MEMORY = 5_000_000  # characters; the tokens of longer texts are kept on disk
 LEARNED_FROM = 20_000_000  # characters that a tokenizer learns from, at most
+SAMPLES, BEGINNING = 6, 60  # beginnings to show, and the characters of one
 
 Documents = Texts | Sequence[str]
 
@@ -129,3 +130,15 @@ def _size(texts: Documents) -> int:
     if isinstance(texts, Texts):
         return texts.bytes
     return sum(len(text.encode()) for text in texts)
+
+
+def beginnings(texts: Documents) -> list[str]:
+    """The first words of some documents, or of some lines of a long one."""
+    found: list[str] = []
+    for text, _ in _pieces(texts):
+        for start in range(0, len(text), max(1, len(text) // SAMPLES)):
+            line = text[start : start + 4 * BEGINNING].partition("\n")[2].strip() or text
+            found.append(line[:BEGINNING].rpartition(" ")[0] or line[:BEGINNING])
+        if len(found) >= SAMPLES:
+            break
+    return list(dict.fromkeys(found))[:SAMPLES]

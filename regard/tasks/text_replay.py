@@ -73,7 +73,7 @@ def trace_of(writer: Writer, text: str, others: int) -> list[Step]:
     network = writer.stepper.network
     network.eval()
     logs = found.run(network).log_softmax(dim=-1).cpu()  # (T, V)
-    logs[:, list(FORBIDDEN)] = -torch.inf
+    logs[:, [*FORBIDDEN, *[STOP] * (not writer.several)]] = -torch.inf
     return [_step(logs[t], found, t, others, writer, pieces) for t in range(len(found.written))]
 
 

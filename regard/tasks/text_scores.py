@@ -12,8 +12,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regard.metrics.likelihood import likelihood
 from regard.models.decoder import Decoder
-from regard.names import STOP
+from regard.models.ngram import NGram
+from regard.names import STOP, Scores
+from regard.tasks.text_data import Tokens
 from regard.tasks.windows import TokenRow
 
 TOKENS_AT_ONCE = 8000  # judged in one batch
@@ -99,3 +102,10 @@ def _by_streams(network: Any, row: TokenRow, length: int) -> Iterator[Judged]:
         if parts:
             losses, right = (torch.cat(columns, dim=1) for columns in zip(*parts, strict=True))
             yield losses.flatten().double().numpy(), right.flatten().numpy()
+
+
+def beside_it(model: NGram, tokens: Tokens) -> Scores:
+    """What an n-gram model scores on the same tokens."""
+    losses = model.losses(tokens.row[:])
+    found = likelihood(losses, tokens.bytes, f"{model.order - 1}-tokens-before")
+    return {name: tally.score() for name, tally in found.items()}

@@ -51,6 +51,7 @@ from regard.tasks.task import (
     predict_fitting,
 )
 from regard.tasks.transducer import Transducer, device_of
+from regard.tasks.usual import Usual
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
 
@@ -66,7 +67,7 @@ class IdPair(NamedTuple):
     target: list[int]
 
 
-class Transduce:
+class Transduce(Usual):
     Recipe: ClassVar = TransduceRecipe
     faces: ClassVar = FACES
 
@@ -162,12 +163,6 @@ class Transduce:
         read = padded([[START, *pair.target] for pair in batch]).to(device)  # (B, T)
         return network(Source.of([pair.source for pair in batch], device), read)
 
-    def carried(self) -> dict[str, Tensor]:
-        return {}
-
-    def carry_on(self, tensors: Mapping[str, Tensor]) -> None:
-        pass
-
     @torch.no_grad()
     def validate(self, network: nn.Module, examples: Sequence[Pair]) -> dict[str, float]:
         every = self.inputs(examples)
@@ -232,9 +227,6 @@ class Transduce:
         sure = self.network_scores(network, examples)
         score = partial(self.score, examples=examples)
         return evaluate_answers(self, network, examples, baselines, decoding, score, sure)
-
-    def last_scores(self, network: nn.Module, splits: Splits[Pair]) -> Scores:
-        return {}
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Pair]) -> Compared:
         def differences(*answers: Sequence[Prediction]) -> dict[str, Tree]:

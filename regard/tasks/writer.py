@@ -126,4 +126,6 @@ def writer_of(
     several: bool,
 ) -> Writer:
     network.eval()
-    return Writer(Continuation(network), tokenizer, settings, longest, several=several)
+    return Writer(
+        Continuation(network, ends=several), tokenizer, settings, longest, several=several
+    )

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from regard.cli.main import main
+from regard.cli.main import regard
 from regard.run import train
 
 TEXT = (
@@ -26,7 +26,7 @@ def run(tmp_path_factory):
 
 
 def said(*words, **more):
-    return CliRunner().invoke(main, list(words), **more)
+    return CliRunner().invoke(regard, list(words), **more)
 
 
 def test_it_writes_on_and_the_same_seed_writes_the_same(run):

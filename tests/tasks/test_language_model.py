@@ -254,6 +254,23 @@ def test_beyond_its_context_it_writes_what_a_fresh_look_at_the_newer_half_would(
             torch.testing.assert_close(log_probs, expected, rtol=0, atol=1e-9)
 
 
+def test_memory_for_a_text_is_taken_once(recipe, tmp_path):
+    network = new_training(recipe(), tmp_path / "run").task.network().eval()
+    stepper = Continuation(network)
+    with torch.no_grad():
+        going = stepper.start([[5, 6, 7]])
+        places = [past._keys.data_ptr() for past in going.state.past]
+        for _ in range(10):
+            _, going = stepper.step(going, torch.tensor([5]))
+    assert [past._keys.data_ptr() for past in going.state.past] == places
+    assert going.state.past[0].length == 12
+
+
+def test_a_model_of_one_text_does_not_end_by_itself(trained):
+    run = trained(decode={"max_length": 40, "temperature": 2.0})
+    assert all(len(run.predict(["the"], seed=seed)[0]) == 40 for seed in range(5))
+
+
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("decoding", [{"temperature": 0.0}, {"temperature": 1.0}, {"beam": 3}])
 def test_a_streamed_text_is_the_whole_text(trained, kind, decoding):

@@ -1,0 +1,30 @@
+"""What most tasks answer to questions that only some of them are asked for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from regard.names import Scores
+
+
+class Usual:
+    """A base for tasks: nothing is carried, nothing is doubted, nothing more is scored."""
+
+    def carried(self) -> dict[str, Tensor]:
+        return {}
+
+    def carry_on(self, tensors: Mapping[str, Tensor]) -> None:
+        pass
+
+    def last_scores(self, network: nn.Module, splits: Any) -> Scores:
+        return {}
+
+    def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
+        return [False] * len(inputs)
+
+    def answers(self, examples: Any) -> dict[str, list[str]]:
+        return {}
+
+    def doubt(self, examples: Any) -> str:
+        return ""
