@@ -21,6 +21,7 @@ from regard.data.pieces import Documents, Piece
 from regard.data.sources import find_files, open_source
 from regard.data.texts import Texts
 from regard.errors import ConfigError, DataError
+from regard.progress import tell
 
 __all__ = ["Corpus", "Documents", "Piece", "Texts"]
 
@@ -57,7 +58,9 @@ class Corpus:
         gathering, tables = Gathering(), 0
         notes: list[str] = []
         skipped: list[Path] = []
-        for path, inside in find_files(paths):
+        files = list(find_files(paths))
+        for number, (path, inside) in enumerate(files):
+            tell("Reading", number, len(files))
             try:
                 source, note = open_source(path, column, documents)
                 gathering.add(source)

@@ -44,6 +44,7 @@ def make_recipe(
         found = with_preset(_one_end(anchored(read_toml(path), path.parent), given))
         return check_recipe(fill(given, found), path, given), []
     kind = find_task(task)
+    given = fill(given, kind.face_settings.get(str(what), {}))
     check_part(kind.Recipe, {**given, "task": task}, "settings")
     if not given.get("data"):
         raise ConfigError(f"{what}: on which data? As in: regard train {what} pairs.tsv")

@@ -107,6 +107,8 @@ class Task(Protocol[Prepared]):
     """The settings this task reads (a config.Recipe); a recipe file is checked against it."""
     faces: ClassVar[dict[str, str]]
     """Other names of the task, each with what it is for: {"translate": "text to text ..."}."""
+    face_settings: ClassVar[dict[str, Tree]]
+    """What a name stands for: {"lstm": {"model": {"kind": "rnn"}}}."""
 
     @property
     def split_rule(self) -> str:

@@ -33,7 +33,7 @@ def choose_for_text(tree: Tree, face: str) -> Choice:
     )
     budget = seconds(tree["train"].get("budget") or DEFAULT_BUDGET)
     tree, about_tokens = _tokens(tree, characters)
-    tree, about_model = _model(tree, face, characters, budget)
+    tree, about_model = _model(tree, characters, budget)
     tree, about_training = _training(tree, budget)
     reasons = [
         ("data", about_data),
@@ -68,11 +68,11 @@ def _named(tree: Tree) -> str:
     return str(kinds.get(kind, kind))
 
 
-def _model(tree: Tree, face: str, characters: int, budget: float) -> tuple[Tree, str]:
+def _model(tree: Tree, characters: int, budget: float) -> tuple[Tree, str]:
     width, layers, length = next(
         (w, n, t) for w, n, t, time, few in SIZES if budget <= time or characters < few
     )
-    tree = fill(tree, {"model": {"kind": "rnn" if face == "lstm" else "transformer"}})
+    tree = fill(tree, {"model": {"kind": "transformer"}})
     if tree["model"]["kind"] == "rnn":
         shape = {"cell": "lstm", "width": 2 * width, "layers": 2, "max_length": 64}
         tree = fill(tree, {"model": shape})

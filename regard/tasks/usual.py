@@ -1,15 +1,18 @@
 """What most tasks answer to questions that only some of them are asked for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.names import Scores
 
 
 class Usual:
     """A base for tasks: nothing is carried, nothing is doubted, nothing more is scored."""
+
+    face_settings: ClassVar[dict[str, Tree]] = {}
 
     def carried(self) -> dict[str, Tensor]:
         return {}
