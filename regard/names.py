@@ -19,6 +19,11 @@ SCORE_TITLES = {
     "perplexity": "perplexity of a token",
     "bits_per_byte": "bits per byte",
     "memorised": "continued as in training, %",
+    "accuracy": "texts judged right, %",
+    "macro_f1": "F1, mean of the classes, %",
+    "micro_f1": "F1, all labels together, %",
+    "log_loss": "loss of a judgement, nats",
+    "calibration_error": "calibration error, %",
     "exact_match": "outputs right, %",
     "per": "PER, pieces wrong, %",
     "wer": "WER, outputs wrong, %",
@@ -34,6 +39,8 @@ REMARKS = {  # counts in the result of an evaluation that a reader of its scores
     "too_long": "inputs are empty or too long: counted as wrong",
     "not_measured": "examples are empty or too long to count the next tokens that are right",
     "unknown_tokens": "tokens were never met in training: to guess one of them is too easy",
+    "cut_texts": "texts are longer than the model takes: a part of each was read",
+    "unknown_labels": "texts have a label that was never trained on: counted as wrong",
     "unknown_inputs": "inputs hold pieces that the model has never met",
     "in_training": "inputs were among the training inputs: the scores flatter the model",
     "skipped_rows": "rows could not be used and were left out, as asked",
@@ -75,6 +82,8 @@ class Prediction:
     """The next best outputs, or further samples, when more than one was asked for."""
     problem: str = ""
     """Why there is no output, where the model could not take the input."""
+    probabilities: Mapping[str, float] | None = None
+    """Of every label, where the output is one of them."""
 
     def as_json(self) -> dict[str, Any]:
         known: dict[str, Any] = {"input": self.input, "output": self.output, "score": self.score}
@@ -84,6 +93,8 @@ class Prediction:
             known["others"] = [{"output": o.output, "score": o.score} for o in self.others]
         if self.problem:
             known["problem"] = self.problem
+        if self.probabilities is not None:
+            known |= {"label": self.output, "probabilities": dict(self.probabilities)}
         return known
 
 

@@ -19,4 +19,15 @@ METRICS: dict[str, Metric] = {
     "distinct1": distinct1,
     "distinct2": distinct2,
 }
-LOWER_IS_BETTER = frozenset({"per", "wer", "perplexity", "loss", "bits_per_byte", "memorised"})
+LOWER_IS_BETTER = frozenset(
+    {
+        "per",
+        "wer",
+        "perplexity",
+        "loss",
+        "bits_per_byte",
+        "memorised",
+        "log_loss",
+        "calibration_error",
+    }
+)
