@@ -1,7 +1,7 @@
 """The shapes of networks: every number that decides what is built. Equal settings build equal
 networks."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -103,6 +103,27 @@ class DecoderSettings(StackSettings):
     """Layers, each with its own attention."""
 
 
+class ReadingStackSettings(EncoderSettings):
+    """A stack that judges a text as a whole."""
+
+    causal: bool = False
+    """Whether a token sees only those before it, as in a GPT, which can be begun with."""
+    pooling: Literal["mean", "max", "first", "last"] = "mean"
+    """What stands for the whole text: the mean or the largest of all tokens' vectors, or that of
+    the token before it ([CLS]) or behind it."""
+    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Share of what stands for the text that is set to zero while training."""
+
+    @model_validator(mode="after")
+    def pooling_fits(self) -> Self:
+        if self.causal and self.pooling == "first":
+            raise ValueError(
+                'pooling = "first" with causal = true: the first token has seen nothing of the '
+                "text. Try last or mean."
+            )
+        return self
+
+
 class TransformerSettings(StackSettings):
     """An encoder that reads and a decoder that writes and looks back."""
 
@@ -161,6 +182,73 @@ class RecurrentWriterSettings(RecurrentSettings):
             raise ValueError(
                 "bidirectional: a network that writes can not read from the end, which is not "
                 "there yet. Leave it out."
+            )
+        return self
+
+
+class ReadingRnnSettings(RecurrentSettings):
+    """A network that reads a text and judges it as a whole."""
+
+    bidirectional: bool = True
+    """Read from both ends."""
+    pooling: Literal["last", "mean", "max"] = "last"
+    """What stands for the whole text: the last state, or the mean or the largest of all."""
+    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Share of what stands for the text that is set to zero while training."""
+    max_length: int = Field(default=512, ge=1)
+    """Tokens that are read of a text, at most."""
+
+
+class MeanSettings(Settings):
+    """The mean of the tokens' vectors, judged: no order, and almost nothing to learn."""
+
+    kind: Literal["mean"] = "mean"
+    """The family of networks."""
+    width: int = Field(default=64, ge=1)
+    """Numbers that stand for a token."""
+    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the mean that is set to zero while training."""
+    max_length: int = Field(default=2048, ge=1)
+    """Tokens that are read of a text, at most."""
+
+
+class BagSettings(Settings):
+    """A bag of words and a linear judge over it."""
+
+    kind: Literal["bag"] = "bag"
+    """The family of models."""
+    grams: int = Field(default=2, ge=1, le=3)
+    """Longest gram in words. 1: words alone; 2: words and pairs of neighbours; 3: triples too."""
+    weights: Literal["binary", "counts", "tfidf"] = "tfidf"
+    """What a gram of a text counts: 1, how often it is there, or TF-IDF, by which rare grams count
+    more and long texts no more than short ones (nbsvm: binary)."""
+    judge: Literal["logistic", "svm", "nbsvm"] = "logistic"
+    """logistic regression, a linear SVM, or an SVM over log-count ratios of naive Bayes (Wang &
+    Manning 2012), which suits reviews."""
+    strength: float | None = Field(default=None, gt=0)
+    """How far the judge may go to be right about every training text: C of scikit-learn. Without
+    it 30 for logistic and 1 for svm, over the mean squared length of a row; 1 for nbsvm."""
+    min_count: int = Field(default=2, ge=1)
+    """Training texts a gram must be in."""
+    size: int | None = Field(default=None, ge=1)
+    """Most frequent grams that are kept; without it, all."""
+    lowercase: bool = True
+    """Take capitals for small letters."""
+    balanced: bool = False
+    """Let a mistake weigh the more, the rarer its class is."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def nbsvm_is_binary(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("judge") == "nbsvm":
+            return {"weights": "binary"} | values
+        return values
+
+    @model_validator(mode="after")
+    def weights_fit(self) -> Self:
+        if self.judge == "nbsvm" and self.weights != "binary":
+            raise ValueError(
+                f'judge = "nbsvm" goes with weights = "binary" only, found "{self.weights}".'
             )
         return self
 
