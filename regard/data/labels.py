@@ -1,0 +1,219 @@
+"""Read texts and their labels from a table."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from regard.data.formats import short
+from regard.data.label_columns import choose_label_columns
+from regard.data.label_table import in_our_words, open_label_table
+from regard.data.table import Flaw, Table, as_text
+from regard.errors import DataError
+
+FEW = 3  # how many labels are named
+MOST = 0.95  # a larger share of the rows for one label is talked about
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    text: str
+    label: str
+    """The cell as it stands, without blanks around it: see `labels_of`."""
+    other: str = ""
+    """The second text, where two are judged together."""
+
+
+class LabelledPart(NamedTuple):
+    """The examples of one file, what was guessed about it, and how many rows were left out."""
+
+    examples: list[Labelled]
+    notes: tuple[str, ...]
+    skipped: int
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """Columns of a table: texts, their labels, and perhaps a second text."""
+
+    table: Table
+    text: int
+    label: int
+    other: int | None
+    notes: tuple[str, ...]
+    """What was guessed about the file and its columns, to be said aloud."""
+
+    def rows(self, separator: str | None = None) -> Iterator[tuple[int, Labelled] | Flaw]:
+        """Every example in order, its texts as typed, after the line where its row begins. The
+        parts of a list are joined, those of a text by blanks, labels by the separator."""
+        second = () if self.other is None else (self.other,)
+        for found in self.table.picked(itemgetter(self.text, self.label, *second)):
+            if isinstance(found, Flaw):
+                yield found
+                continue
+            line, (text, cell, *others) = found
+            label = cell.strip() if isinstance(cell, str) else self._joined(line, cell, separator)
+            example = Labelled(as_text(text), label, *map(as_text, others))
+            flaw = _missing(line, example, separator, bool(others))
+            yield flaw or (line, example)
+
+    def _joined(self, line: int, labels: list[str], separator: str | None) -> str:
+        """A list without a separator is no bad row: somebody must say what is meant."""
+        labels = [label.strip() for label in labels if label.strip()]
+        if not labels:
+            return ""
+        place = f"{self.table.name}:{line}: the label is the list {short(str(labels))}"
+        if not separator:
+            raise DataError(
+                f"{place}, and one label is expected. If a text may have several, name a mark that "
+                "is in none of them, as in --set data.separator='|'."
+            )
+        if inside := [label for label in labels if separator in label]:
+            raise DataError(
+                f"{place}, and {short(inside[0])} holds {separator!r}, which stands between "
+                "labels. Choose another mark for data.separator."
+            )
+        return separator.join(labels)
+
+    def refusal(self, flaw: Flaw) -> DataError:
+        problem = in_our_words(flaw.problem) if flaw.kind == "json" else flaw.problem
+        return DataError(
+            f"{self.table.name}:{flaw.line}: {problem} Mend it, or leave such rows out with "
+            "--set data.bad_rows=skip."
+        )
+
+
+def _missing(line: int, example: Labelled, separator: str | None, two: bool) -> Flaw | None:
+    if not example.text.strip():
+        what = f"the text is empty; the label is {short(example.label)}."
+    elif not labels_of(example.label, separator):
+        what = f"no label; the text is {short(example.text)}."
+    elif two and not example.other.strip():
+        what = f"the second text is empty; the first is {short(example.text)}."
+    else:
+        return None
+    return Flaw(line, "empty", f"{what} Fill it in, or remove the row.")
+
+
+def labels_of(cell: str, separator: str | None) -> tuple[str, ...]:
+    """The labels in a cell, each once: without a separator it holds one.
+
+    >>> labels_of(" red; blue ;; red", ";"), labels_of("red; blue", None), labels_of(" ", None)
+    (('red', 'blue'), ('red; blue',), ())
+    """
+    labels = cell.split(separator) if separator else [cell]
+    return tuple(dict.fromkeys(label for label in map(str.strip, labels) if label))
+
+
+# Files
+
+
+def open_labels(
+    path: Path, text: str | None = None, label: str | None = None, other: str | None = None
+) -> LabelTable:
+    """Find the columns of a table that hold the texts and their labels."""
+    table = open_label_table(path, [name for name in (text, label, other) if name is not None])
+    chosen = choose_label_columns(table, text, label, other)
+    notes = (*table.notes, *chosen.notes)
+    return LabelTable(table, chosen.text, chosen.label, chosen.other, notes)
+
+
+def read_labels(
+    path: Path,
+    text: str | None = None,
+    label: str | None = None,
+    other: str | None = None,
+    *,
+    bad_rows: Literal["refuse", "skip"] = "refuse",
+    separator: str | None = None,
+) -> LabelledPart:
+    """All examples of a file. A row without a text or without a label is a bad row."""
+    table = open_labels(path, text, label, other)
+    examples: list[Labelled] = []
+    flaws: list[Flaw] = []
+    for found in table.rows(separator):
+        if not isinstance(found, Flaw):
+            examples.append(found[1])
+        elif bad_rows == "refuse":
+            raise table.refusal(found)
+        else:
+            flaws.append(found)
+    if not examples:
+        why = f" Line {flaws[0].line}: {flaws[0].problem}" if flaws else ""
+        raise DataError(f"{path}: none of its {len(flaws):,} rows can be used.{why}")
+    return LabelledPart(examples, table.notes, len(flaws))
+
+
+# Doubts
+
+
+def refuse_useless(examples: Sequence[Labelled], path: Path, separator: str | None) -> None:
+    """A DataError where the labels can not be what someone wants to learn."""
+    counts = _counts(examples, separator)
+    if len(counts) == 1:
+        raise DataError(
+            f"{path}: nothing to tell apart: every row has the label {short(*counts)}. Add rows "
+            "with other labels, or name another column with --target."
+        )
+    if 2 * len(counts) > len(examples):
+        hint = "" if separator else " If a cell holds several labels, set data.separator."
+        raise DataError(
+            f"{path}: {len(counts):,} different labels in {len(examples):,} rows, such as "
+            f"{_some(counts)}: that looks like an id or free text. Name the column of the labels "
+            f"with --target.{hint}"
+        )
+
+
+def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[str]:
+    """What is odd about the labels, in sentences to say aloud."""
+    counts = _counts(examples, separator)
+    doubts = (_single(counts), _alike(counts), _uneven(counts, len(examples)))
+    return [doubt for doubt in doubts if doubt]
+
+
+def _counts(examples: Iterable[Labelled], separator: str | None) -> Counter[str]:
+    """How many examples have each label."""
+    cells = Counter(example.label for example in examples)
+    counts: Counter[str] = Counter()
+    for cell, number in cells.items():
+        counts.update(dict.fromkeys(labels_of(cell, separator), number))
+    return counts
+
+
+def _single(counts: Counter[str]) -> str:
+    rare = [label for label, number in counts.items() if number == 1]
+    if not rare:
+        return ""
+    have = "1 label has" if len(rare) == 1 else f"{len(rare):,} labels have"
+    return f"{have} only one example ({_some(rare)}): too few to learn from and to test."
+
+
+def _alike(counts: Counter[str]) -> str:
+    groups: dict[str, list[str]] = {}
+    for label in counts:
+        groups.setdefault("".join(label.casefold().split()), []).append(label)
+    alike = [" and ".join(map(short, group)) for group in groups.values() if len(group) > 1]
+    if not alike:
+        return ""
+    which = "; ".join(alike[:FEW]) + "; ..." * (len(alike) > FEW)
+    return (
+        f"labels that differ only in capitals or blanks count as different ones: {which}. "
+        "Write them alike if they mean the same."
+    )
+
+
+def _uneven(counts: Counter[str], rows: int) -> str:
+    label, number = max(counts.items(), key=lambda item: item[1], default=("", 0))
+    if number <= MOST * rows:
+        return ""
+    return (
+        f"{number:,} of {rows:,} rows have the label {short(label)}: who always says so is seldom "
+        "wrong, so look at the scores of each label."
+    )
+
+
+def _some(labels: Iterable[str]) -> str:
+    names = list(map(short, labels))
+    return ", ".join(names[:FEW]) + ", ..." * (len(names) > FEW)

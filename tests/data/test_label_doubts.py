@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from regard.data.labels import Labelled, doubts_about, refuse_useless
+from regard.errors import DataError
+
+
+def labelled(*labels: str) -> list[Labelled]:
+    return [Labelled(f"text {number}", label) for number, label in enumerate(labels)]
+
+
+def refusal(examples: list[Labelled], separator: str | None = None) -> str:
+    with pytest.raises(DataError) as caught:
+        refuse_useless(examples, Path("x.tsv"), separator)
+    return str(caught.value)
+
+
+def test_one_class_is_nothing_to_tell_apart():
+    assert refusal(labelled("a", "a", "a")).startswith(
+        "x.tsv: nothing to tell apart: every row has the label 'a'. Add rows"
+    )
+    assert "nothing to tell apart" in refusal(labelled("a", "a;", "a;a"), ";")
+
+
+def test_a_thousand_labels_in_as_many_rows_look_like_ids():
+    ids = labelled(*map(str, range(1000)))
+    message = refusal(ids)
+    assert (
+        "x.tsv: 1,000 different labels in 1,000 rows, such as '0', '1', '2', ...: that" in message
+    )
+    assert message.endswith("with --target. If a cell holds several labels, set data.separator.")
+    refuse_useless(2 * ids, Path("x.tsv"), None)
+    assert refusal([*ids, *ids[:999]], ";").endswith("with --target.")
+
+
+def test_several_labels_are_counted_one_by_one():
+    examples = labelled("a;b", "a;c", "b;c", "a;b;c", "c", "a")
+    refuse_useless(examples, Path("x.tsv"), ";")
+    assert "6 different labels in 6 rows" in refusal(examples)
+
+
+def test_good_labels_leave_no_doubt():
+    assert doubts_about(labelled(*19 * ["a", "b"]), None) == []
+    assert doubts_about(labelled(*95 * ["a"], *5 * ["b"]), None) == []
+
+
+def test_a_label_with_one_example_is_named():
+    assert doubts_about(labelled(*"aabbc"), None) == [
+        "1 label has only one example ('c'): too few to learn from and to test."
+    ]
+    (doubt,) = doubts_about(labelled(*"aabcde"), None)
+    assert doubt.startswith("4 labels have") and "('b', 'c', 'd', ...)" in doubt
+
+
+def test_labels_that_differ_only_in_capitals_or_blanks_are_named():
+    (doubt,) = doubts_about(labelled(*2 * ["Sci Fi", "sci  fi", "SciFi", "x"]), None)
+    assert "count as different ones: 'Sci Fi' and 'sci  fi' and 'SciFi'. Write them" in doubt
+
+
+def test_a_label_that_nearly_all_rows_have_is_named():
+    (doubt,) = doubts_about(labelled(*96 * ["a"], *4 * ["b"]), None)
+    assert doubt.startswith("96 of 100 rows have the label 'a': who always says so")
