@@ -54,6 +54,7 @@ def draft(recipe: Recipe, folder: Path, *, try_out: bool = False, replacing: boo
     splits = kind.read(recipe)
     task = kind.fit(recipe, splits.train)
     training = _training(task, splits, folder, device)
+    task.begin(training.network)
     _check_samples(task, task.samples(splits.test))
     trial = try_steps(training) if try_out or recipe.train.budget is not None else None
     if trial and recipe.train.budget is not None:

@@ -22,6 +22,9 @@ from regard.nn.attention import attend
 from regard.nn.mask import Mask
 from regard.shapes import (
     DecoderSettings,
+    MeanSettings,
+    ReadingRnnSettings,
+    ReadingStackSettings,
     RecurrentWriterSettings,
     Seq2SeqSettings,
     TransformerSettings,
@@ -41,6 +44,11 @@ BASES: dict[str, dict[type[Settings], dict[str, Any]]] = {
         DecoderSettings: STACK,
         RecurrentWriterSettings: {"width": 8, "max_length": LONGEST},
     },
+    "classify": {
+        ReadingStackSettings: STACK,
+        ReadingRnnSettings: {"width": 8, "max_length": LONGEST},
+        MeanSettings: {"width": 8, "max_length": LONGEST},
+    },
 }
 STACKS: list[dict[str, Any]] = [
     {"kv_heads": 1},
@@ -52,6 +60,9 @@ STACKS: list[dict[str, Any]] = [
 ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make another computation
     TransformerSettings: STACKS,
     DecoderSettings: STACKS,
+    ReadingStackSettings: [*STACKS, {"causal": True, "pooling": "last", "segments": 0}],
+    ReadingRnnSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False}],
+    MeanSettings: [],
     RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
     Seq2SeqSettings: [
         {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": True},
@@ -77,7 +88,7 @@ def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
     """Every task's network, in every variant, with tokenizers fitted on a few lines: one for each
     side, or one for both where tokens are copied."""
     data = folder / "pairs.tsv"
-    data.write_text("".join(f"{'abcde'[i % 5] * (i % 7 + 1)} z\t{i}\n" for i in range(60)))
+    data.write_text("".join(f"{'abcde'[i % 5] * (i % 7 + 1)} z\t{i % 9}\n" for i in range(60)))
     for name in TASKS:
         tasks = {copying: fitted(name, data, copying) for copying in (False, True)}
         for of, base in BASES[name].items():

@@ -26,6 +26,8 @@ PAIRS = """\
 task = "transduce"
 metrics = ["per"]
 data.path = "data.tsv"
+data.source = "1"
+data.target = "2"
 data.split = [80, 10, 10]
 source.kind = "character"
 model.width = 8
@@ -65,20 +67,34 @@ CARRYING = """\
 model.kind = "rnn"
 model.cell = "lstm"
 """
+LABELS = """\
+task = "classify"
+data.path = "data.tsv"
+data.split = [80, 10, 10]
+data.text = "2"
+data.label = "3"
+tokens.kind = "character"
+model.width = 8
+model.max_length = 16
+train.steps = 50
+train.batch_tokens = 60
+train.validate_every = 12
+"""
 # Recipes of each task, for the data that `words` writes. A task that is not here is a loss.
 RECIPES = {
     "transduce": PAIRS + TRANSFORMER,
     "transduce by rnn": PAIRS + RECURRENT,
     "language_model": TEXT + DECODER,
     "language_model by rnn": TEXT + CARRYING,
+    "classify": LABELS + DECODER,
 }
 
 
 def words(path: Path, count: int = 200) -> None:
-    """Words, and the same words spelled backwards."""
+    """Words, the same words spelled backwards, and their first letters."""
     dice = random.Random(0)
     found = sorted({"".join(dice.choices("abcde", k=dice.randint(1, 7))) for _ in range(count)})
-    path.write_text("".join(f"{word}\t{word[::-1]}\n" for word in found), encoding="utf-8")
+    path.write_text("".join(f"{w}\t{w[::-1]}\t{w[0]}\n" for w in found), encoding="utf-8")
 
 
 def small_file(task: str, folder: Path) -> Path:

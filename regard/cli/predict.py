@@ -95,7 +95,7 @@ def _cells_or_lines(run: "Run", file: Path, source: str | None) -> Iterator[str]
 
     if source is None and not is_table(file):
         return _lines(file)
-    usual = getattr(getattr(run.recipe, "data", None), "source", None)
+    usual = getattr(getattr(run.recipe, "data", None), run.task.columns[0], None)
     cells, note = read_column(file, source or usual, fallback=source is None)
     say(note)
     return cells

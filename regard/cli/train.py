@@ -48,11 +48,13 @@ def train(
           translate    sentences, scored by BLEU and chrF
           summarize    long into short, scored by ROUGE
           pronounce    spellings into sounds, scored by PER and WER
+          classify     which of some labels a text has, by accuracy
           language_model  what comes next in a text, by perplexity; also called
           gpt          ... by a Transformer
           lstm         ... by an LSTM
           NAME.toml    a recipe: `regard init` writes one
-    DATA  a TSV, CSV or JSON Lines file with a source and a target column,
+    DATA  a TSV, CSV or JSON Lines file with a source and a target column
+          (to classify: texts and labels),
           or two text files whose lines match; for language models a text
           file, a folder of them, or a table; .gz, .xz and .zst will do
 
@@ -61,6 +63,7 @@ def train(
     regard train summarize mails.csv --source body --target subject --budget 20m
     regard train translate train.de train.en --dry-run
     regard train transduce pairs.jsonl --set model.width=256 --set train.rate=0.002
+    regard train classify reviews.csv --target sentiment
     regard train gpt corpus.txt --budget 10m
     regard train gpt texts/ --set model.preset=nanogpt-cpu --set train.steps=2000
     regard train recipe.toml --out runs/mine --json > steps.jsonl

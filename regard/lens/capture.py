@@ -22,7 +22,7 @@ from regard.nn.align import Align
 from regard.nn.attention import Attend, attend
 from regard.tasks.task import Task
 
-WHOLE = {"blocks": "self"}  # the layers of a network that has only one stack of them
+WHOLE = {"blocks": "self", "body": "self"}  # layers of a network that has only one stack
 
 
 @dataclass(frozen=True)

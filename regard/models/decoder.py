@@ -16,7 +16,7 @@ from regard.nn.copy import Copy
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.mask import Mask
-from regard.shapes import DecoderSettings, StackSettings
+from regard.shapes import DecoderSettings, EncoderSettings, StackSettings
 
 ROOM = 16  # tokens that a memory holds at first; it doubles when it runs out
 Seen = tuple[Tensor, Tensor]  # keys and values of a source
@@ -58,7 +58,7 @@ class Decoder(Stack):
         self.copy = Copy(s.width, s.width) if copying else None
 
     @classmethod
-    def of(cls, s: DecoderSettings, vocabulary: int) -> "Decoder":
+    def of(cls, s: DecoderSettings | EncoderSettings, vocabulary: int) -> "Decoder":
         """A decoder by itself; what goes in and what comes out share one table."""
         decoder = cls(s, TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale), s.layers)
         decoder.apply(init_weights)
@@ -90,6 +90,23 @@ class Decoder(Stack):
         to it. `texts` (B, T): the number of the text each token belongs to, where a row holds
         several; none sees another."""
         state = state or self.start()
+        x = self.states(ids, state, remember=remember, texts=texts)
+        scores = self.embed.scores(x)
+        if self.copy is None or state.copied is None:
+            return scores
+        lengths = None if state.seen_mask is None else state.seen_mask.lengths
+        return self.copy(x, scores, *state.copied, lengths)
+
+    def states(
+        self,
+        ids: Tensor,
+        state: DecoderState | None = None,
+        *,
+        remember: bool = False,
+        texts: Tensor | None = None,
+    ) -> Tensor:
+        """The same up to a vector for every token (B, T, E), which knows all before it."""
+        state = state or self.start()
         start = state.past[0].length if remember else 0
         x = self.begin(ids, start)
         mask = Mask(causal=True, window=self.window, blocks=texts)
@@ -104,12 +121,7 @@ class Decoder(Stack):
                 seen=seen,
                 seen_mask=state.seen_mask,
             )
-        x = self.norm(x)
-        scores = self.embed.scores(x)
-        if self.copy is None or state.copied is None:
-            return scores
-        lengths = None if state.seen_mask is None else state.seen_mask.lengths
-        return self.copy(x, scores, *state.copied, lengths)
+        return self.norm(x)
 
     def step(self, state: DecoderState, tokens: Tensor) -> tuple[Tensor, DecoderState]:
         """The newest token of each row (B,) -> log-probabilities (B, V) of the next."""

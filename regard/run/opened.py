@@ -54,6 +54,7 @@ class Run:
                 f"Go on with: regard resume {folder}"
             )
         _check_whole(folder, facts, task.recipe)
+        task.recall(facts)
         network = network_of(task)
         load_weights(network, read_weights(path), str(path))
         return cls(folder, task, network.to(pick_device(device)).eval(), facts)

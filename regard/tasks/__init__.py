@@ -3,6 +3,7 @@
 from typing import Any
 
 from regard.errors import ConfigError, did_you_mean
+from regard.tasks.classify import Classify
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.task import Task
 from regard.tasks.transduce import Transduce
@@ -10,6 +11,7 @@ from regard.tasks.transduce import Transduce
 TASKS: dict[str, type[Task[Any]]] = {
     "transduce": Transduce,
     "language_model": LanguageModel,
+    "classify": Classify,
 }
 
 

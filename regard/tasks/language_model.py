@@ -67,6 +67,7 @@ WATCHED = 50_000  # tokens judged by each validation
 class LanguageModel(Usual):
     Recipe: ClassVar = LanguageRecipe
     faces: ClassVar = FACES
+    columns: ClassVar = ("column", "target")  # there is only one
     face_settings: ClassVar = {"lstm": {"model": {"kind": "rnn"}}}
 
     def __init__(self, recipe: LanguageRecipe, tokenizer: Tokenizer, *, several: bool) -> None:

@@ -10,6 +10,7 @@ from regard.data.splits import Splits, split
 from regard.data.table import Flaw
 from regard.errors import DataError
 from regard.tasks.pair_recipe import PairData
+from regard.tasks.parts import parted, shares_left
 from regard.tasks.task import Part
 
 Key = Callable[[Pair], str]
@@ -58,13 +59,13 @@ def read_splits(data: PairData, key: Key) -> Splits[Pair]:
     if data.set:
         return split(read_named(data.set), key, data.split)
     whole = read_part(data, files(data.path))
-    sides = split(whole.examples, key, _shares(data))
+    sides = split(whole.examples, key, shares_left(data))
     own = {
         side: read_part(data, files(getattr(data, side)), fallback=True)
         for side in ("test", "validation")
         if getattr(data, side)
     }
-    kept, gone = _parted(sides, own, key)
+    kept, gone = parted(sides, own, key)
     if data.turns:
         kept, twins = _without_twins(kept)
         gone += twins
@@ -73,33 +74,6 @@ def read_splits(data: PairData, key: Key) -> Splits[Pair]:
     return Splits(
         kept["train"], kept["validation"], kept["test"], tuple(dict.fromkeys(notes)), skipped, gone
     )
-
-
-def _shares(data: PairData) -> tuple[float, float, float]:
-    """The shares of the first file: a part with a file of its own leaves it to training."""
-    _, validation, test = data.split
-    validation, test = 0 if data.validation else validation, 0 if data.test else test
-    return 100 - validation - test, validation, test
-
-
-def _parted(
-    sides: Splits[Pair], own: dict[str, Part[Pair]], key: Key
-) -> tuple[dict[str, list[Pair]], int]:
-    """Each side without the keys that a file of its own holds for another, and how many went."""
-    shared = {"test": sides.test, "validation": sides.validation, "train": sides.train}
-    kept = {side: list(part.examples) for side, part in own.items()}
-    kept |= {side: pairs for side, pairs in shared.items() if side not in own}
-    before = sum(map(len, kept.values()))
-    taken: set[str] = set()
-    for side in kept if own else ():
-        kept[side] = [pair for pair in kept[side] if key(pair) not in taken]
-        if not kept[side]:
-            raise DataError(
-                f"nothing is left on the {side} side: the files of the other sides hold all of "
-                "its sources. Give each side sources of its own."
-            )
-        taken |= {key(pair) for pair in kept[side]}
-    return kept, before - sum(map(len, kept.values()))
 
 
 def _without_twins(kept: dict[str, list[Pair]]) -> tuple[dict[str, list[Pair]], int]:

@@ -9,7 +9,7 @@ from typing import Any
 from regard.config import DEFAULT_BUDGET, Recipe, Tree
 from regard.errors import ConfigError, did_you_mean
 from regard.names import FILES
-from regard.tasks import find_task, task_called, task_names
+from regard.tasks import TASKS, find_task, task_called, task_names
 from regard.toml import check, check_part, fill, override, read_toml
 from regard.zoo.presets import shape_of_preset
 
@@ -42,8 +42,10 @@ def make_recipe(
     if (task := task_called(str(what))) is None:
         path = find_recipe(what)
         found = with_preset(_one_end(anchored(read_toml(path), path.parent), given))
+        given = own_columns(given, str(found.get("task")))
         return check_recipe(fill(given, found), path, given), []
     kind = find_task(task)
+    given = own_columns(given, task)
     given = fill(given, kind.face_settings.get(str(what), {}))
     check_part(kind.Recipe, {**given, "task": task}, "settings")
     if not given.get("data"):
@@ -71,7 +73,7 @@ def example_recipe(name: str, sets: Sequence[str] = (), tree: Tree | None = None
     if (task := task_called(name)) is None:
         raise ConfigError(f'there is no task "{name}".{did_you_mean(name, task_names())}')
     basis = {"task": task, "train": {"budget": DEFAULT_BUDGET}, **find_task(task).example(name)}
-    given = anchored(override(tree or {}, sets), Path.cwd())
+    given = own_columns(anchored(override(tree or {}, sets), Path.cwd()), task)
     filled = fill(given, anchored(_one_end(basis, given), Path.cwd()))
     return check_recipe(filled, "settings")
 
@@ -82,6 +84,15 @@ def read_recipe(recipe: str | Path, sets: Sequence[str] = ()) -> Recipe:
     Paths inside a file are relative to it; paths in `sets` are relative to here.
     """
     return make_recipe(recipe, sets=sets)[0]
+
+
+def own_columns(tree: Tree, task: str) -> Tree:
+    """The tree with `data.source` and `data.target` by the names that a task has for them."""
+    data = tree.get("data")
+    if not isinstance(data, dict) or task not in TASKS:
+        return tree
+    own = dict(zip(("source", "target"), find_task(task).columns, strict=True))
+    return {**tree, "data": {own.get(key, key): value for key, value in data.items()}}
 
 
 def with_preset(tree: Tree) -> Tree:
@@ -164,7 +175,7 @@ def relative_to(recipe: Recipe, home: Path) -> Recipe:
 
 def with_columns(recipe: Recipe, columns: Sequence[str | None] | None) -> Recipe:
     """The recipe for a file that calls its columns otherwise."""
-    named = asked(columns, None).get("data", {})
+    named = own_columns(asked(columns, None), recipe.task).get("data", {})
     data = getattr(recipe, "data", None)
     if data is None or not named:
         return recipe

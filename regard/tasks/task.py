@@ -107,6 +107,8 @@ class Task(Protocol[Prepared]):
     """The settings this task reads (a config.Recipe); a recipe file is checked against it."""
     faces: ClassVar[dict[str, str]]
     """Other names of the task, each with what it is for: {"translate": "text to text ..."}."""
+    columns: ClassVar[tuple[str, str]]
+    """What --source and --target name in its data section."""
     face_settings: ClassVar[dict[str, Tree]]
     """What a name stands for: {"lstm": {"model": {"kind": "rnn"}}}."""
 
@@ -141,6 +143,9 @@ class Task(Protocol[Prepared]):
 
     # Training
     def network(self) -> nn.Module: ...
+    def begin(self, network: nn.Module) -> None:
+        """Give a new network what it begins with, where that is more than chance."""
+
     def prepare(self, examples: Examples) -> list[Prepared | None]:
         """Token ids of each, or None for one that is empty or longer than the model takes."""
 
@@ -181,6 +186,13 @@ class Task(Protocol[Prepared]):
         decoding: Tree,
     ) -> Evaluation:
         """Every score of the network, and those of the baselines; `decoding` replaces settings."""
+
+    def settle(self, network: nn.Module, splits: Any) -> Tree:
+        """What is still to be found out when a network is trained, by its validation part; kept in
+        run.json."""
+
+    def recall(self, facts: Tree) -> None:
+        """Use what `settle` found, out of run.json."""
 
     def last_scores(self, network: nn.Module, splits: Any) -> Scores:
         """Scores that look at the training part too: asked for once, when a run is finished."""

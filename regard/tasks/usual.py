@@ -12,12 +12,22 @@ from regard.names import Scores
 class Usual:
     """A base for tasks: nothing is carried, nothing is doubted, nothing more is scored."""
 
+    columns: ClassVar[tuple[str, str]] = ("source", "target")
     face_settings: ClassVar[dict[str, Tree]] = {}
 
     def carried(self) -> dict[str, Tensor]:
         return {}
 
     def carry_on(self, tensors: Mapping[str, Tensor]) -> None:
+        pass
+
+    def begin(self, network: nn.Module) -> None:
+        pass
+
+    def settle(self, network: nn.Module, splits: Any) -> Tree:
+        return {}
+
+    def recall(self, facts: Tree) -> None:
         pass
 
     def last_scores(self, network: nn.Module, splits: Any) -> Scores:

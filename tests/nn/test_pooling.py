@@ -60,7 +60,7 @@ def test_texts_without_any_position_become_zeros(how):
 
 
 def test_what_can_not_be_is_named():
-    with pytest.raises(ShapeError, match='pool: "mean", "max" or "first", found "sum"'):
+    with pytest.raises(ShapeError, match='pool: "mean", "max", "first" or "last", found "sum"'):
         pool(random(), "sum")
     with pytest.raises(ShapeError, match="lengths from 0 to 6 do not fit an input of 5 positions"):
         pool(random(), "mean", torch.tensor([0, 6, 2]))

@@ -1,0 +1,86 @@
+"""What is this text? A network reads it, one vector stands for all of it, and that one is judged.
+
+B batch   T positions   E width of what stands for a text   C classes
+"""
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from regard.models.decoder import Decoder
+from regard.models.encoder import Encoder, Source
+from regard.nn.embeddings import TokenEmbedding
+from regard.nn.init import init_weights
+from regard.nn.pooling import pool
+from regard.nn.recurrent import Recurrent
+from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
+
+ReadingSettings = MeanSettings | ReadingRnnSettings | ReadingStackSettings
+
+
+class MeanReader(nn.Module):
+    """A vector for every token, whatever stands beside it."""
+
+    def __init__(self, s: MeanSettings, vocabulary: int) -> None:
+        super().__init__()
+        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
+        self.apply(init_weights)
+
+    def forward(self, source: Source) -> tuple[Tensor, Tensor]:
+        """-> vectors (B, T, E), and the mean of each row's (B, E)"""
+        x = self.embed(source.ids)
+        return x, pool(x, "mean", source.lengths)
+
+
+class RnnReader(nn.Module):
+    def __init__(self, s: ReadingRnnSettings, vocabulary: int) -> None:
+        super().__init__()
+        self.pooling = s.pooling
+        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
+        self.reader = Recurrent(s, s.width)
+        self.embed.apply(init_weights)  # the cells begin as torch has them
+
+    def forward(self, source: Source) -> tuple[Tensor, Tensor]:
+        x, state = self.reader(self.embed(source.ids), source.lengths)
+        if self.pooling == "last":
+            return x, self.reader.last(state)
+        return x, pool(x, self.pooling, source.lengths)
+
+
+class StackReader(nn.Module):
+    """A Transformer: an encoder, or a decoder, of which each token knows only those before it."""
+
+    def __init__(self, s: ReadingStackSettings, vocabulary: int) -> None:
+        super().__init__()
+        self.pooling = s.pooling
+        self.stack: Any = Decoder.of(s, vocabulary) if s.causal else Encoder.of(s, vocabulary)
+
+    def forward(self, source: Source) -> tuple[Tensor, Tensor]:
+        """Padding behind a text is not seen from it: the mask of an encoder hides it, and in a
+        decoder nothing looks ahead."""
+        causal = isinstance(self.stack, Decoder)
+        x = self.stack.states(source.ids) if causal else self.stack(source)
+        return x, pool(x, self.pooling, source.lengths)
+
+
+READERS: dict[type[Any], Any] = {
+    MeanSettings: MeanReader,
+    ReadingRnnSettings: RnnReader,
+    ReadingStackSettings: StackReader,
+}
+
+
+class Classifier(nn.Module):
+    def __init__(self, s: ReadingSettings, vocabulary: int, classes: int) -> None:
+        super().__init__()
+        self.body = READERS[type(s)](s, vocabulary)
+        width = s.width_of_output if isinstance(s, ReadingRnnSettings) else s.width
+        self.drop = nn.Dropout(s.judge_dropout)
+        self.judge = nn.Linear(width, classes)
+        self.judge.apply(init_weights)
+
+    def forward(self, source: Source) -> Tensor:
+        """-> scores (B, C)"""
+        _, whole = self.body(source)
+        scores: Tensor = self.judge(self.drop(whole))
+        return scores

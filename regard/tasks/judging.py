@@ -1,0 +1,112 @@
+"""A classifier as a Predictor: texts in, labels and their probabilities out.
+
+B texts   C classes
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from regard.data.plan import cut as cut_batches
+from regard.models.encoder import Source
+from regard.models.weights import save_weights
+from regard.names import Prediction
+
+TOKENS_AT_ONCE = 16_000
+YES = 0.5  # the probability from which on one of several labels is given
+
+
+class Judge:
+    """
+    encode        a text -> (token ids, segments or None)
+    labels        names of the classes, in order
+    several       whether a text may have several labels, or none
+    temperature   divides the scores, so that probabilities are as often right as they say
+    """
+
+    name = "network"
+
+    def __init__(
+        self,
+        network: Any,
+        encode: Callable[[str], tuple[list[int], list[int] | None]],
+        labels: Sequence[str],
+        *,
+        several: bool,
+        temperature: float = 1.0,
+        unknown: Callable[[str], list[str]] = lambda text: [],
+    ) -> None:
+        self.network, self.encode, self.labels = network, encode, labels
+        self.several, self.temperature, self.unknown = several, temperature, unknown
+
+    def predict(self, inputs: Sequence[str]) -> list[Prediction]:
+        found = self.probabilities(inputs)  # (B, C)
+        return [
+            predicted(text, row, self.labels, several=self.several, unknown=self.unknown(text))
+            for text, row in zip(inputs, found, strict=True)
+        ]
+
+    def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        """(B, C)"""
+        return probabilities_of(self.scores(inputs) / self.temperature, several=self.several)
+
+    @torch.no_grad()
+    def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        """(B, C) before they become probabilities; short texts are read with short ones."""
+        self.network.eval()
+        device = next(self.network.parameters()).device
+        encoded = [self.encode(text) for text in inputs]
+        order = sorted(range(len(inputs)), key=lambda i: len(encoded[i][0]))
+        lengths = np.array([len(encoded[i][0]) for i in order]).reshape(-1, 1)
+        found = np.zeros((len(inputs), len(self.labels)))
+        for rows in cut_batches(order, lengths, TOKENS_AT_ONCE):
+            source = source_of([encoded[i] for i in rows], device)
+            found[rows] = self.network(source).double().cpu().numpy()
+        return found
+
+    def save(self, folder: Path) -> None:
+        save_weights(self.network, folder / "model.safetensors")
+
+
+def source_of(rows: Sequence[tuple[list[int], list[int] | None]], device: torch.device) -> Source:
+    ids, segments = zip(*rows, strict=True)
+    source = Source.of(list(ids), device)
+    if segments[0] is None:
+        return source
+    return Source(source.ids, source.lengths, Source.of(list(segments), device).ids)
+
+
+def probabilities_of(scores: NDArray[np.float64], *, several: bool) -> NDArray[np.float64]:
+    """(B, C) -> (B, C): rows that sum to one, or of each label by itself."""
+    if several:
+        whole: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
+        return whole
+    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
+    one: NDArray[np.float64] = shifted / shifted.sum(axis=1, keepdims=True)
+    return one
+
+
+def predicted(
+    text: str,
+    chances: NDArray[np.float64],
+    labels: Sequence[str],
+    *,
+    several: bool,
+    unknown: Sequence[str] = (),
+) -> Prediction:
+    """The likeliest label, or all that are likelier than not, separated by commas."""
+    if several:
+        chosen = [i for i, p in enumerate(chances) if p >= YES]
+        output = ", ".join(labels[i] for i in chosen)
+        sure = float(np.prod(np.maximum(chances, 1 - chances)))
+    else:
+        best = int(chances.argmax())
+        output, sure = labels[best], float(chances[best])
+    by_label = {label: float(p) for label, p in zip(labels, chances, strict=True)}
+    return Prediction(
+        text, output, float(np.log(max(sure, 1e-300))), tuple(unknown), probabilities=by_label
+    )

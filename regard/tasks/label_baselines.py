@@ -1,0 +1,119 @@
+"""What a classifier must beat: the most frequent label, and a bag of words.
+
+n texts   C classes
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import RunError
+from regard.files import make_folder, read_table, write_json
+from regard.models.bag import Bag
+from regard.names import Prediction
+from regard.shapes import BagSettings
+from regard.tasks.judging import predicted, probabilities_of
+from regard.tasks.label_data import texts_of
+
+Wanted = NDArray[np.int64]  # (n,) class numbers, or (n, C) of zeros and ones
+
+
+class _Judging:
+    labels: Sequence[str]
+    several: bool
+
+    def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def predict(self, inputs: Sequence[str]) -> list[Prediction]:
+        found = self.probabilities(inputs)
+        return [
+            predicted(text, row, self.labels, several=self.several)
+            for text, row in zip(inputs, found, strict=True)
+        ]
+
+
+class Majority(_Judging):
+    """Whatever the text: how frequent each label is. It also remembers, by a hash, which texts it
+    has seen."""
+
+    name = "most frequent label"
+    file = "majority.json"
+
+    def __init__(
+        self, shares: Sequence[float], seen: frozenset[str], labels: Sequence[str], several: bool
+    ) -> None:
+        self.shares, self.seen, self.labels, self.several = list(shares), seen, labels, several
+
+    @classmethod
+    def fit(
+        cls, inputs: Sequence[str], wanted: Wanted, labels: Sequence[str], *, several: bool
+    ) -> Self:
+        counts = wanted.sum(axis=0) if several else np.bincount(wanted, minlength=len(labels))
+        shares = (counts / max(1, len(inputs))).tolist()
+        return cls(shares, frozenset(map(_digest, inputs)), labels, several)
+
+    def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        return np.tile(np.array(self.shares, dtype=np.float64), (len(inputs), 1))
+
+    def known(self, inputs: Sequence[str]) -> list[bool]:
+        return [_digest(text) in self.seen for text in inputs]
+
+    def save(self, folder: Path) -> None:
+        make_folder(folder)
+        write_json(folder / self.file, {"shares": self.shares, "seen": sorted(self.seen)})
+
+    @classmethod
+    def load(cls, folder: Path, labels: Sequence[str], *, several: bool) -> Self:
+        match read_table(folder / cls.file):
+            case {"shares": [*shares], "seen": [*seen]} if len(shares) == len(labels):
+                return cls(shares, frozenset(seen), labels, several)
+        raise RunError(f"{folder / cls.file}: not a saved baseline. Copy the run again.")
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class Bags(_Judging):
+    """TF-IDF of words and pairs of words, judged by logistic regression."""
+
+    name = "bag of words and pairs (TF-IDF, logistic regression)"
+
+    def __init__(self, bag: Bag, labels: Sequence[str], several: bool, pairs: bool) -> None:
+        self.bag, self.labels, self.several, self.pairs = bag, labels, several, pairs
+
+    @classmethod
+    def fit(
+        cls,
+        inputs: Sequence[str],
+        wanted: Wanted,
+        labels: Sequence[str],
+        *,
+        several: bool,
+        pairs: bool,
+    ) -> Self:
+        texts, others = _parts(inputs, pairs)
+        bag = Bag.fit(BagSettings(), texts, wanted, len(labels), others)
+        return cls(bag, labels, several, pairs)
+
+    def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        texts, others = _parts(inputs, self.pairs)
+        return probabilities_of(self.bag.scores(texts, others), several=self.several)
+
+    def save(self, folder: Path) -> None:
+        self.bag.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, labels: Sequence[str], *, several: bool, pairs: bool) -> Self:
+        return cls(Bag.load(folder), labels, several, pairs)
+
+
+def _parts(inputs: Sequence[str], pairs: bool) -> tuple[list[str], list[str] | None]:
+    both = [texts_of(text, pairs) for text in inputs]
+    first = [one for one, _ in both]
+    return first, [other for _, other in both] if pairs else None

@@ -1,0 +1,127 @@
+"""Settings that fit someone's labelled texts, each with its reason. Whatever the person has set is
+kept."""
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
+from regard.data.labels import Labelled, doubts_about, labels_of, open_labels
+from regard.data.splits import default_shares
+from regard.files import read_table
+from regard.tasks.label_data import read_part, read_sides
+from regard.tasks.label_recipe import LabelData
+from regard.tasks.pair_network import spoken
+from regard.tasks.task import Choice
+from regard.tasks.truncating import KEEPS
+from regard.text import fit_tokenizer
+from regard.toml import check, fill, read_toml
+
+FACES: dict[str, str] = {}
+LOOKED_AT = 2000  # texts that the rules look at
+LONGEST = 512  # tokens that a Transformer reads, where nobody says otherwise
+# Width and layers for budgets up to so many seconds, or for fewer texts.
+SIZES = [(64, 1, 120, 500), (128, 2, 900, 20_000), (192, 3, 9e9, 0)]
+
+
+def choose_for_labels(tree: Tree, face: str) -> Choice:
+    data = check(LabelData, tree.get("data", {}), "data")
+    path = Path(str(data.path))
+    whole, opened = read_part(data, path), open_labels(path, data.text, data.label, data.other)
+    tree = fill(tree, {"data": {"split": list(default_shares(len(whole.examples)))}})
+    if opened.table.header:  # other files may have the same columns in another order
+        names = opened.table.columns
+        tree = fill(tree, {"data": {"text": names[opened.text], "label": names[opened.label]}})
+    data = check(LabelData, tree["data"], "data")
+    sides = read_sides(data)
+    for doubt in doubts_about(sides.train, data.separator):
+        warnings.warn(doubt, stacklevel=2)
+    counts = Counter(one for e in sides.train for one in labels_of(e.label, data.separator))
+    most = ", ".join(f"{label} {n:,}" for label, n in counts.most_common(4))
+    about_data = (
+        f"{len(sides.train):,} train, {len(sides.validation):,} validate, {len(sides.test):,} "
+        f"test; {len(counts):,} classes: {most}{', ...' if len(counts) > 4 else ''}"
+    )
+    budget = seconds(tree["train"].get("budget") or DEFAULT_BUDGET)
+    tree, about_tokens = _tokens(tree, sides.train)
+    tree, about_lengths = _lengths(tree, sides.train)
+    tree, about_model = _model(tree, len(sides.train), budget)
+    tree, about_training = _training(tree, len(sides.train), budget)
+    reasons = [
+        ("data", about_data),
+        ("tokens", about_tokens),
+        ("lengths", about_lengths),
+        ("model", about_model),
+        ("training", about_training),
+    ]
+    return Choice(tree, reasons)
+
+
+def example_for_labels(face: str) -> Tree:
+    """A recipe's beginning for someone who has no data yet."""
+    return {"data": {"path": "reviews.csv"}, "tokens": {"kind": "word", "lowercase": True}}
+
+
+def _tokens(tree: Tree, train: Sequence[Labelled]) -> tuple[Tree, str]:
+    if tree.get("begin"):
+        begun = read_toml(Path(tree["begin"]) / "recipe.toml")
+        return {**tree, "tokens": begun["tokens"]}, f"those of {tree['begin']}"
+    letters = sum(len(e.text) + len(e.other) for e in train)
+    size = int(min(20_000, max(400, round(letters / 300, -2))))
+    tree = fill(tree, {"tokens": {"kind": "bpe", "size": size, "lowercase": True}})
+    kind = tree["tokens"]["kind"]
+    return tree, f"{kind} of up to {tree['tokens'].get('size', size):,} ids"
+
+
+def _lengths(tree: Tree, train: Sequence[Labelled]) -> tuple[Tree, str]:
+    some = train[:: -(-len(train) // LOOKED_AT)]
+    if tree.get("begin"):
+        shape = read_table(Path(tree["begin"]) / "run.json").get("model", {})
+        tree = fill(tree, {"model": {**shape, "causal": True, "pooling": "last"}})
+        return tree, f"up to {tree['model']['max_length']} tokens, as in {tree['begin']}"
+    settings = check(TokenizerSettings, tree["tokens"], "tokens")
+    tokenizer = fit_tokenizer(settings, [t for e in some for t in (e.text, e.other)])
+    counts = [len(tokenizer.ids(e.text)) + len(tokenizer.ids(e.other)) for e in some]
+    longest = max(counts)
+    limit = max(16, 8 * -(-int(1.25 * longest + 4) // 8))
+    tree = fill(tree, {"model": {"max_length": min(limit, LONGEST)}})
+    limit = tree["model"]["max_length"]
+    longer = sum(n > limit - 3 for n in counts)
+    kept = KEEPS[tree.get("keep", "head")]
+    why = (
+        f"up to {limit} tokens; a text has {median(counts):,.0f} in the middle, {longest:,} at most"
+    )
+    if longer:
+        why += f"; of {100 * longer / len(counts):.0f} % only {kept} will be read"
+    return tree, why
+
+
+def _model(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:
+    width, layers = next((w, n) for w, n, time, few in SIZES if budget <= time or texts < few)
+    tree = fill(tree, {"model": {"kind": "transformer"}})
+    kind = tree["model"]["kind"]
+    if kind == "rnn":
+        tree = fill(tree, {"model": {"cell": "lstm", "width": width, "layers": 1}})
+    elif kind == "mean":
+        tree = fill(tree, {"model": {"width": width}})
+    else:
+        shape = {"width": width, "layers": layers, "heads": max(1, width // 32)}
+        more = {"feed": 2 * width, "activation": "gelu", "positions": "sinusoidal"}
+        tree = fill(tree, {"model": {**shape, **more}})
+    model = tree["model"]
+    depth = f", {model['layers']} layers" if "layers" in model else ""
+    return tree, f"{kind}{depth}, width {model['width']}"
+
+
+def _training(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:
+    steps = tree["train"].get("steps")
+    small = {"optimizer": "adamw", "batch_tokens": 4000, "patience": 3}
+    tree = fill(tree, {"train": small})
+    tree = fill(tree, {"train": {"rate": 1e-3, "weight_decay": 0.01}})
+    if not steps:
+        tree = fill(tree, {"train": {"passes": 30}})
+    tree = fill(tree, {"model": {"judge_dropout": 0.3}})
+    end = f"{steps:,} steps" if steps else f"about {spoken(budget)}"
+    return tree, f"{end}; {tree['train']['optimizer']}, rate {tree['train']['rate']:g}"

@@ -1,0 +1,47 @@
+"""Labelled texts on their sides."""
+
+from pathlib import Path
+
+from regard.data.labels import Labelled, read_labels, refuse_useless
+from regard.data.splits import Splits, split
+from regard.tasks.label_recipe import LabelData
+from regard.tasks.parts import parted, shares_left
+from regard.tasks.task import Part
+
+BETWEEN = "\t"  # two texts that are judged together, as one input
+
+
+def read_part(data: LabelData, path: Path) -> Part[Labelled]:
+    columns = data.text, data.label, data.other
+    return Part(*read_labels(path, *columns, bad_rows=data.bad_rows, separator=data.separator))
+
+
+def read_sides(data: LabelData) -> Splits[Labelled]:
+    """Equal texts are on one side, also where a part has a file of its own."""
+    path = Path(str(data.path))
+    whole = read_part(data, path)
+    refuse_useless(whole.examples, path, data.separator)
+    sides = split(whole.examples, input_of, shares_left(data))
+    own = {
+        side: read_part(data, Path(getattr(data, side)))
+        for side in ("test", "validation")
+        if getattr(data, side)
+    }
+    kept, gone = parted(sides, own, input_of)
+    notes = dict.fromkeys(note for part in (whole, *own.values()) for note in part.notes)
+    skipped = whole.skipped + sum(part.skipped for part in own.values())
+    return Splits(kept["train"], kept["validation"], kept["test"], tuple(notes), skipped, gone)
+
+
+def input_of(example: Labelled) -> str:
+    if not example.other:
+        return example.text
+    return BETWEEN.join(text.replace(BETWEEN, " ") for text in (example.text, example.other))
+
+
+def texts_of(text: str, pairs: bool) -> tuple[str, str]:
+    """The two texts of an input; the second is empty where one is judged alone."""
+    if not pairs:
+        return text, ""
+    first, _, second = text.partition(BETWEEN)
+    return first, second

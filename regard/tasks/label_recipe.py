@@ -1,0 +1,81 @@
+"""The settings of classifiers."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from regard.config import Recipe, Settings, Texts, TokenizerSettings, TrainSettings
+from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
+from regard.tasks.fields import Column, Shares, kind_of, require_shares
+
+
+def _one_file(value: Any) -> Any:
+    match value:
+        case None | str():
+            return value
+    raise ValueError(f'expected a table, as in "reviews.csv", found {value!r}.')
+
+
+File = Annotated[str | None, BeforeValidator(_one_file)]
+Model = Annotated[
+    Annotated[ReadingStackSettings, Tag("transformer")]
+    | Annotated[ReadingRnnSettings, Tag("rnn")]
+    | Annotated[MeanSettings, Tag("mean")],
+    Discriminator(kind_of),
+]
+
+
+class LabelData(Settings):
+    path: File
+    """A CSV, TSV or JSON Lines file with a column of texts and one of labels; gz, xz or zst will
+    do. Relative to the recipe's folder."""
+    text: Column = None
+    """Column of the texts: a name from the header, or a number from 1; guessed by default."""
+    other: Column = None
+    """Column of second texts, where two are judged together, as in paraphrases."""
+    label: Column = None
+    """Column of the labels."""
+    separator: str | None = Field(default=None, min_length=1)
+    """What stands between several labels of one text, as in ","; without it a text has one."""
+    split: Shares = (80, 10, 10)
+    """Percent of the texts for training, validation and test, by a hash of the text."""
+    validation: File = None
+    """Validate on this file instead of a share of `path`."""
+    test: File = None
+    """Test on this file instead of a share of `path`."""
+    bad_rows: Literal["refuse", "skip"] = "refuse"
+    """What to do with rows that have no text, no label or a wrong number of columns."""
+
+    @model_validator(mode="after")
+    def shares_fit(self) -> Self:
+        if self.path is None:
+            raise ValueError('path: which table? As in path = "reviews.csv".')
+        require_shares(self.split, self.validation, self.test)
+        return self
+
+
+class LabelTrainSettings(TrainSettings):
+    label_smoothing: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the probability spread over all classes."""
+
+
+class ClassifyRecipe(Recipe):
+    task: Literal["classify"] = "classify"
+    """What the work is."""
+    data: LabelData
+    """The texts and their labels."""
+    tokens: TokenizerSettings
+    """How texts are cut into tokens."""
+    begin: str | None = None
+    """A run to begin with, whose language model (GPT) knows texts already: its tokenizer and its
+    weights are taken over. The model must have its shape, and be causal."""
+    model: Model = Field(default_factory=ReadingStackSettings)
+    """The network: its kind (transformer, rnn or mean) and its shape."""
+    keep: Literal["head", "tail", "both"] = "head"
+    """Of a text that is longer than model.max_length: the beginning, the end, or half of each."""
+    balanced: bool = False
+    """Whether every class counts the same in the loss, however many examples it has."""
+    train: LabelTrainSettings
+    """How the network learns, and how long."""
+    samples: Texts = ()
+    """Texts to show when the run is done; some of the test part by default."""

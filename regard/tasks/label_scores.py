@@ -1,0 +1,55 @@
+"""How good judgements are.
+
+n texts   C classes
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.metrics.bootstrap import Counts, Tally
+from regard.metrics.calibration import calibration_error, negative_log_likelihood
+from regard.metrics.classes import classify_tallies
+from regard.names import Scores
+from regard.tasks.judging import YES
+
+LEAST = 1e-12  # no probability counts as less: its logarithm would be infinite
+
+
+def tallies_of(
+    probabilities: NDArray[np.float64], wanted: NDArray[np.int64], *, several: bool
+) -> dict[str, Tally]:
+    """
+    probabilities   (n, C)
+    wanted          (n,) class numbers, where C stands for a class that was never trained on; or
+                    (n, C) of zeros and ones
+    """
+    classes = probabilities.shape[1]
+    if several:
+        found = classify_tallies((probabilities >= YES).astype(np.int64), wanted, classes)
+        return {**found, "log_loss": _each_label(probabilities, wanted)}
+    found = classify_tallies(probabilities.argmax(axis=1), wanted, classes + 1)
+    known = wanted < classes
+    if not known.any():
+        return found
+    return {
+        **found,
+        "log_loss": negative_log_likelihood(probabilities[known], wanted[known]),
+        "calibration_error": calibration_error(probabilities[known], wanted[known]),
+    }
+
+
+def _each_label(probabilities: NDArray[np.float64], wanted: NDArray[np.int64]) -> Tally:
+    sure = np.where(wanted == 1, probabilities, 1 - probabilities).clip(LEAST)
+    rows = np.stack([-np.log(sure).sum(axis=1), np.ones(len(wanted))], axis=1)
+    return Tally(rows, _mean, "log_loss|nats|all-labels-of-a-text")
+
+
+def _mean(totals: Counts) -> Counts:
+    value: Counts = totals[..., 0] / totals[..., 1]
+    return value
+
+
+def scored(tallies: Mapping[str, Tally]) -> Scores:
+    return {name: tally.score() for name, tally in tallies.items()}

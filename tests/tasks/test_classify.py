@@ -1,0 +1,228 @@
+"""What the classify task promises about its labels, its limits and its probabilities."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from regard.build import new_training, resume_training
+from regard.errors import ConfigError, DataError
+from regard.run import Run, compare, finish
+from regard.tasks.classify import Classify
+from regard.tasks.recipe import check_recipe, make_recipe
+from regard.tasks.truncating import cut
+
+WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
+FILLER = "the a film plot was is it and of".split()
+SHAPES = {
+    "transformer": {"width": 16, "heads": 2, "layers": 1, "max_length": 32},
+    "rnn": {"kind": "rnn", "cell": "gru", "width": 16, "max_length": 32},
+    "mean": {"kind": "mean", "width": 16, "max_length": 32},
+    "causal": {"width": 16, "heads": 2, "layers": 1, "max_length": 32, "causal": True,
+               "pooling": "last"},
+}  # fmt: skip
+
+
+def review(dice, label, length=8):
+    words = [dice.choice(WORDS[label] if dice.random() < 0.4 else FILLER) for _ in range(length)]
+    return " ".join([*words, dice.choice(WORDS[label])])
+
+
+@pytest.fixture
+def table(tmp_path):
+    dice = random.Random(0)
+    rows = [(review(dice, label), label) for _ in range(150) for label in WORDS]
+    path = tmp_path / "reviews.csv"
+    path.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    return path
+
+
+@pytest.fixture
+def recipe(table):
+    def make(kind="transformer", model=None, **more):
+        tree = {
+            "task": "classify",
+            "data": {"path": str(table)},
+            "tokens": {"kind": "word"},
+            "model": {**SHAPES[kind], **(model or {})},
+            "train": {"steps": 40, "batch_tokens": 400, "rate": 0.01, "validate_every": 20},
+        }
+        for name, value in more.items():
+            tree[name] = {**tree.get(name, {}), **value} if isinstance(value, dict) else value
+        return check_recipe(tree, "here")
+
+    return make
+
+
+@pytest.fixture
+def trained(recipe, tmp_path):
+    def train(*given, name="run", **more):
+        training = new_training(recipe(*given, **more), tmp_path / name)
+        for _ in training.run():
+            pass
+        return finish(training)
+
+    return train
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_every_kind_of_network_learns_and_stands_beside_the_baselines(trained, kind):
+    run = trained(kind)
+    test = run.facts["test"]
+    assert test["scores"]["accuracy"]["value"] > 90
+    assert {"accuracy", "macro_f1", "log_loss", "calibration_error"} <= test["scores"].keys()
+    names = [one["name"] for one in test["baselines"]]
+    assert names[0] == "most frequent label" and "bag" in names[1] and test["unit"] == "texts"
+    again = Run.load(run.folder)
+    assert again.evaluate()["scores"] == test["scores"], "the temperature is remembered too"
+    (one,) = again.stream(["a great film"])
+    assert one.output == "good" and sum(one.probabilities.values()) == pytest.approx(1)
+    assert one.as_json()["label"] == "good"
+    assert run.look("a great film").maps and "calibration" in run.facts
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_it_is_honest(trained, kind):
+    report = trained(kind, train={"steps": 4}).check(cases=12)
+    assert report.passed, [found for found in report.findings if found.passed is False]
+
+
+def test_judgements_do_not_depend_on_their_batch(trained):
+    run = trained("rnn")
+    texts = ["good", "a poor plot", "", "the film was fine and the plot was great", "sad"]
+    together = run.predictor().probabilities(texts)
+    alone = np.concatenate([run.predictor().probabilities([text]) for text in texts])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+@pytest.mark.parametrize(("keep", "expected"), [("head", "good"), ("tail", "bad")])
+def test_of_a_long_text_the_end_that_was_asked_for_is_read_and_that_is_told(
+    trained, keep, expected, tmp_path
+):
+    run = trained("mean", model={"max_length": 14}, keep=keep)
+    long = " ".join(["great"] * 40 + ["awful"] * 40)
+    assert run.predict([long]) == [expected]
+    other = tmp_path / "long.csv"
+    other.write_text(f"text,label\n{long},good\nfine,good\nsad,bad\n")
+    assert run.evaluate(other)["cut_texts"] == 1
+
+
+@pytest.mark.parametrize("length", range(6))
+@pytest.mark.parametrize("keep", ["head", "tail", "both"])
+def test_what_is_kept_is_as_long_as_it_may_be(length, keep):
+    ids = list(range(5))
+    kept = cut(ids, length, keep)
+    assert len(kept) == min(5, length) and kept == sorted(kept)
+
+
+def test_a_label_that_was_never_trained_on_is_counted_as_wrong(trained, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("text,label\na great film,good\na sad film,bad\na film,neither\n")
+    found = trained().evaluate(other)
+    assert found["unknown_labels"] == 1 and found["examples"] == 3
+    assert found["scores"]["accuracy"]["value"] <= 200 / 3 + 1e-9
+
+
+def test_several_labels_of_one_text(table, trained):
+    dice = random.Random(1)
+    rows = []
+    for _ in range(200):
+        labels = [label for label in WORDS if dice.random() < 0.5]
+        text = " ".join(["it", *(dice.choice(WORDS[label]) for label in labels)])
+        rows.append(f'{text} {dice.choice(FILLER)},"{";".join(labels) or "none"}"\n')
+    table.write_text("text,label\n" + "".join(rows))
+    run = trained("mean", data={"separator": ";"}, train={"steps": 120, "rate": 0.03})
+    assert run.predict(["it was great"]) == ["good"]
+    assert set(run.predict(["it was great and awful"])[0].split(", ")) == {"good", "bad"}
+    assert {"accuracy", "macro_f1", "micro_f1"} <= run.facts["test"]["scores"].keys()
+
+
+def test_two_texts_judged_together(table, trained):
+    dice = random.Random(2)
+    lines = []
+    for number in range(240):
+        same = number % 2
+        first = dice.choice(FILLER)
+        second = first if same else dice.choice([w for w in FILLER if w != first])
+        lines.append(json.dumps({"id": number, "a": f"{first} {number}", "b": second,
+                                 "same": "yes" if same else "no"}) + "\n")  # fmt: skip
+    table = table.with_suffix(".jsonl")
+    table.write_text("".join(lines))
+    columns = {"path": str(table), "text": "a", "other": "b", "label": "same"}
+    run = trained("transformer", model={"segments": 2}, data=columns, train={"steps": 10})
+    ids, segments = run.task.encode("the plot\tthe film")
+    assert len(ids) == len(segments) == 7 and segments == [0, 0, 0, 0, 1, 1, 1]
+    assert run.predict(["the plot\tthe film"])[0] in ("yes", "no")
+
+
+def test_every_class_counts_the_same_where_asked(recipe, tmp_path):
+    plain = new_training(recipe(), tmp_path / "plain")
+    even = new_training(recipe(balanced=True), tmp_path / "even")
+    even.task.counts = [10, 90]
+    weights = even.task._weights
+    assert weights[0] / weights[1] == pytest.approx(9)
+    batch = plain.batches.of(0)
+    network = plain.network.double()
+    assert not torch.equal(
+        plain.task.loss(network, batch).total, even.task.loss(network, batch).total
+    )
+
+
+@pytest.mark.parametrize("kind", ["transformer", "rnn"])
+def test_a_resumed_training_equals_one_never_stopped(recipe, tmp_path, kind):
+    whole = new_training(recipe(kind, train={"steps": 8}), tmp_path / "whole")
+    for _ in whole.run():
+        pass
+    parts = new_training(recipe(kind, train={"steps": 8}), tmp_path / "parts")
+    for _ in parts.run(lambda: parts.progress.step == 3):
+        pass
+    again = resume_training(tmp_path / "parts")
+    for _ in again.run():
+        pass
+    for name, weight in whole.network.state_dict().items():
+        assert torch.equal(weight, again.network.state_dict()[name]), name
+
+
+def test_two_runs_are_compared_on_the_same_texts(trained):
+    one, other = trained("mean", name="one"), trained("mean", name="other", train={"steps": 1})
+    found = compare(one, other)["scores"]
+    assert found["accuracy"]["difference"] > 0 and found["macro_f1"]["a"] > found["macro_f1"]["b"]
+
+
+def test_a_language_model_is_begun_with(trained, table, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text(table.read_text())
+    shape = {"width": 16, "heads": 2, "layers": 1, "max_length": 32}
+    tree = {"task": "language_model", "data": {"path": str(text)}, "tokens": {"kind": "word"},
+            "model": shape, "train": {"steps": 4, "batch_tokens": 64}, "order": 2}  # fmt: skip
+    training = new_training(check_recipe(tree, "here"), tmp_path / "gpt")
+    for _ in training.run():
+        pass
+    gpt = finish(training)
+    found, reasons = make_recipe(
+        "classify", [table], [f"begin={gpt.folder}", "train.steps=2", "train.rate=0.000001"]
+    )
+    assert found.model.causal and found.model.width == 16
+    begun = new_training(found, tmp_path / "begun")
+    assert begun.task.tokenizer.as_json() == gpt.task.tokenizer.as_json()
+    ours = dict(begun.network.get_submodule("body.stack").named_parameters())
+    for name, weight in gpt.network.named_parameters():
+        assert torch.equal(weight, ours[name]), name
+
+
+def test_mistakes_are_told(recipe, table, tmp_path):
+    with pytest.raises(ConfigError, match="first token has seen nothing"):
+        recipe("causal", model={"pooling": "first"})
+    table.write_text("text,label\n" + "a film,good\n" * 30)
+    with pytest.raises(DataError):
+        Classify.read(recipe())
+
+
+def test_settings_are_chosen_with_reasons(table):
+    found, reasons = make_recipe("classify", [table], ["train.steps=5"])
+    assert found.model.kind == "transformer" and found.model.max_length >= 16
+    told = dict(reasons)
+    assert "2 classes" in told["data"] and set(told) == {"data", "tokens", "lengths", "model",
+                                                         "training"}  # fmt: skip
