@@ -19,6 +19,8 @@ NETWORKS = (  # the names in zoo/presets.py, which needs torch
     "chollet-imdb",
     "chollet-spa",
     "nanogpt-cpu",
+    "nanogpt",
+    "llama-style",
     "simple-transformer",
 )
 

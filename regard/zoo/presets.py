@@ -119,7 +119,7 @@ PRESETS: dict[str, Preset] = {
             max_length=256,
         ),
         32_000,
-        "15 million",
+        "15 million (15,191,712)",
     ),
     "simple-transformer": Preset(
         "one attention and one feed-forward layer, nothing else", None, 10_000, "not published"

@@ -20,6 +20,8 @@ COUNTS = {
     "chollet-imdb": 5_817_633 - 257,  # without the judgement
     "chollet-spa": 19_960_216 - 3_855_000,  # without an output table of its own
     "nanogpt-cpu": 804_096,
+    "nanogpt": 10_646_784 + 256 * 384,  # and its positions
+    "llama-style": 15_191_712,
 }
 
 
@@ -150,6 +152,7 @@ def test_presets_are_the_networks_that_they_say():
         "chollet-imdb": Encoder,
         "chollet-spa": EncoderDecoder,
         "nanogpt-cpu": Decoder,
+        "llama-style": Decoder,
         "simple-transformer": SimpleTransformer,
     }
     for name, kind in kinds.items():
