@@ -15,7 +15,10 @@ from click.shell_completion import CompletionItem, get_completion_class
 from regard.cli.console import VARIABLE, echo_json
 
 # tasks.task_names() would load torch
-TASKS = ("transduce", "translate", "summarize", "pronounce", "answer", "chat")
+TASKS = (
+    *("transduce", "translate", "summarize", "pronounce", "answer", "chat"),
+    *("language_model", "gpt", "lstm", "classify"),
+)
 
 
 @click.command()

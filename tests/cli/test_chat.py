@@ -178,7 +178,7 @@ def test_a_person_sees_who_speaks_and_may_stop_an_answer(runs, monkeypatch, caps
     def interrupted(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(talk.chat.predictor, "say", interrupted)
+    monkeypatch.setattr(talk.chat.predictor, "tokens_for", interrupted)
     talk.answer("bye")
     assert "Stopped" in capsys.readouterr().err and len(talk.chat.turns) == 2
     talk.live = False
