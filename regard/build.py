@@ -12,6 +12,7 @@ runs/demo/recipe.toml         fully resolved settings
 
 import os
 import shutil
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,9 +53,12 @@ def draft(recipe: Recipe, folder: Path, *, try_out: bool = False, replacing: boo
     device = pick_device(recipe.device)
     kind = find_task(recipe.task)
     splits = kind.read(recipe)
+    clock = time.perf_counter()
     task = kind.fit(recipe, splits.train)
     training = _training(task, splits, folder, device)
-    task.begin(training.network)
+    task.begin(training.network, splits.train)
+    if recipe.train.steps == 0:  # that was the training
+        training.progress.seconds = time.perf_counter() - clock
     _check_samples(task, task.samples(splits.test))
     trial = try_steps(training) if try_out or recipe.train.budget is not None else None
     if trial and recipe.train.budget is not None:
@@ -97,14 +101,18 @@ def resume_training(folder: Path) -> Training:
     facts, task = open_task(folder)
     device = pick_device(task.recipe.device)
     _warn_if_elsewhere(facts["environment"], environment(device))
-    training = _training(task, read_splits(task, facts, folder), folder, device)
+    splits = read_splits(task, facts, folder)
+    training = _training(task, splits, folder, device)
     if checkpoint := checkpoints.load_latest(folder / "checkpoints"):
         training.restore(checkpoint)
-    elif training.log():
-        warnings.warn(
-            f"{folder}: steps were logged, but there is no checkpoint: beginning again at step 0.",
-            stacklevel=2,
-        )
+    else:
+        task.begin(training.network, splits.train)
+        if training.log():
+            warnings.warn(
+                f"{folder}: steps were logged, but there is no checkpoint: beginning again at step "
+                "0.",
+                stacklevel=2,
+            )
     return training
 
 

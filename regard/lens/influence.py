@@ -14,7 +14,7 @@ from torch.backends import cudnn
 
 from regard.lens.picture import AttentionMap, Picture
 from regard.nn.embeddings import TokenEmbedding
-from regard.tasks.task import Task
+from regard.tasks.task import Replay, Task
 
 NAME = "influence"
 
@@ -23,6 +23,8 @@ def influence(task: Task[Any], network: nn.Module, text: str) -> Picture:
     """Each row: how long the gradient of that token's log-probability is at every source token, as
     a share of all of them."""
     replay = task.replay(network, text)
+    if "weights" in replay.axes:  # a linear model says it itself
+        return _told(replay)
     network.eval()
     # cuDNN goes back through recurrent layers only while they train.
     with _first_vectors(network) as vectors, torch.enable_grad(), cudnn.flags(enabled=False):
@@ -33,6 +35,13 @@ def influence(task: Task[Any], network: nn.Module, text: str) -> Picture:
     rows, columns = replay.axes["cross"]
     weights = shares[None].float().cpu().numpy()
     one = AttentionMap(NAME, 0, rows, columns, weights, heads=(0,))
+    return Picture(source=replay.source, output=replay.output, maps=(one,))
+
+
+def _told(replay: Replay) -> Picture:
+    shares = replay.run()[None].float().numpy()  # (1, T, S)
+    rows, columns = replay.axes["weights"]
+    one = AttentionMap("weights", 0, rows, columns, shares, heads=(0,))
     return Picture(source=replay.source, output=replay.output, maps=(one,))
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from regard.errors import ConfigError, did_you_mean
 from regard.tasks.classify import Classify
+from regard.tasks.classify_bag import ClassifyByBag  # noqa: F401  (it signs in with Classify)
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.task import Task
 from regard.tasks.transduce import Transduce

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from regard.errors import ConfigError, RunError
 from regard.files import read_table
 from regard.metrics.bootstrap import Tally, difference
 from regard.metrics.calibration import fit_temperature
-from regard.models.classifier import Classifier
+from regard.models.classifier import Classifier, ReadingSettings
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
 from regard.names import START, STOP, Scores
@@ -44,6 +44,8 @@ from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
 
 SAMPLES = 12
+BY_KIND: dict[str, type["Classify"]] = {}
+"""Kinds of models that are no networks over tokens, and how to classify by them."""
 
 
 class Judged(NamedTuple):
@@ -52,6 +54,7 @@ class Judged(NamedTuple):
     ids: list[int]
     segments: list[int] | None
     classes: tuple[int, ...]
+    values: tuple[float, ...] = ()  # of a bag: what each of its grams counts
 
 
 class Classify(Usual):
@@ -94,16 +97,21 @@ class Classify(Usual):
     # What is learned before the network
 
     @classmethod
-    def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> Self:
+    def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> "Classify":
+        if (own := BY_KIND.get(recipe.model.kind, cls)) is not cls:
+            return own.fit(recipe, train)
         counts = label_counts(train, recipe.data.separator)
         if recipe.begin is not None:
             tokenizer = tokenizer_of(Path(recipe.begin))
         else:
+            assert recipe.tokens is not None
             tokenizer = fit_tokenizer(recipe.tokens, (t for e in train for t in (e.text, e.other)))
         return cls(recipe, tokenizer, counts)
 
     @classmethod
-    def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> Self:
+    def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> "Classify":
+        if (own := BY_KIND.get(recipe.model.kind, cls)) is not cls:
+            return own.load(recipe, saved)
         match saved:
             case {"labels": dict(counts)} if counts and {type(n) for n in counts.values()} == {int}:
                 return cls(recipe, load_tokenizer(saved.get("tokens")), counts)
@@ -127,10 +135,14 @@ class Classify(Usual):
 
     # Training
 
-    def network(self) -> nn.Module:
-        return Classifier(self.recipe.model, self.tokenizer.size, len(self.labels))
+    @property
+    def shape(self) -> ReadingSettings:
+        return cast(ReadingSettings, self.recipe.model)
 
-    def begin(self, network: nn.Module) -> None:
+    def network(self) -> nn.Module:
+        return Classifier(self.shape, self.tokenizer.size, len(self.labels))
+
+    def begin(self, network: nn.Module, train: Sequence[Labelled]) -> None:
         """Where the recipe names a run to begin with: its weights."""
         if self.recipe.begin is not None:
             path = Path(self.recipe.begin) / "model.safetensors"
@@ -138,18 +150,16 @@ class Classify(Usual):
 
     @property
     def _causal(self) -> bool:
-        shape = self.recipe.model
-        return isinstance(shape, ReadingStackSettings) and shape.causal
+        return isinstance(self.shape, ReadingStackSettings) and self.shape.causal
 
     @cached_property
     def _segments(self) -> bool:
-        shape = self.recipe.model
-        return isinstance(shape, ReadingStackSettings) and shape.segments > 0
+        return isinstance(self.shape, ReadingStackSettings) and self.shape.segments > 0
 
     def encode(self, text: str) -> tuple[list[int], list[int] | None]:
         """[START] text [STOP] other [STOP]; a language model begins texts with STOP."""
         first, second = (self.tokenizer.ids(part) for part in texts_of(text, self.pairs))
-        room = self.recipe.model.max_length - 2 - self.pairs
+        room = self.shape.max_length - 2 - self.pairs
         half = max(room - len(second), -(-room // 2)) if self.pairs else room
         head = [STOP if self._causal else START, *cut(first, half, self.recipe.keep), STOP]
         tail = [*cut(second, room - len(head) + 2, self.recipe.keep), STOP] if self.pairs else []
@@ -159,7 +169,7 @@ class Classify(Usual):
     def is_cut(self, text: str) -> bool:
         parts = texts_of(text, self.pairs)
         tokens = sum(len(self.tokenizer.ids(part)) for part in parts)
-        return tokens > self.recipe.model.max_length - 2 - self.pairs
+        return tokens > self.shape.max_length - 2 - self.pairs
 
     def classes_of(self, example: Labelled) -> tuple[int, ...]:
         """Numbers of its labels; one that was never trained on has no number: -1."""
@@ -182,8 +192,7 @@ class Classify(Usual):
         return (len(prepared.ids),)
 
     def loss(self, network: nn.Module, batch: list[Judged], smoothing: float = 0.0) -> Loss:
-        device = next(network.parameters()).device
-        logits = network(source_of([(row.ids, row.segments) for row in batch], device))  # (B, C)
+        logits = self._logits(network, batch)  # (B, C)
         weights = self._weights.to(logits) if self.recipe.balanced else None
         if self.several:
             wanted = torch.zeros_like(logits)
@@ -193,11 +202,16 @@ class Classify(Usual):
                 logits, wanted, pos_weight=weights, reduction="sum"
             )
         else:
-            right = torch.tensor([row.classes[0] for row in batch], device=device)
+            right = torch.tensor([row.classes[0] for row in batch], device=logits.device)
             total = F.cross_entropy(
                 logits, right, weight=weights, label_smoothing=smoothing, reduction="sum"
             )
         return Loss(total, len(batch))
+
+    def _logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
+        device = next(network.parameters()).device
+        logits: Tensor = network(source_of([(row.ids, row.segments) for row in batch], device))
+        return logits
 
     @cached_property
     def _weights(self) -> Tensor:
@@ -341,7 +355,7 @@ class Classify(Usual):
     # Proving
 
     def probe(self) -> Probe:
-        return probe_of_labels(self.tokenizer.size, self.recipe.model.max_length)
+        return probe_of_labels(self.tokenizer.size, self.shape.max_length)
 
     def invent(self, dice: Random, rows: int) -> list[Labelled]:
         between = self.recipe.data.separator

@@ -11,6 +11,7 @@ from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
 from regard.data.labels import Labelled, doubts_about, labels_of, open_labels
 from regard.data.splits import default_shares
 from regard.files import read_table
+from regard.shapes import BagSettings
 from regard.tasks.label_data import read_part, read_sides
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.pair_network import spoken
@@ -44,6 +45,8 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         f"{len(sides.train):,} train, {len(sides.validation):,} validate, {len(sides.test):,} "
         f"test; {len(counts):,} classes: {most}{', ...' if len(counts) > 4 else ''}"
     )
+    if tree.get("model", {}).get("kind") == "bag":
+        return _bag(tree, about_data)
     budget = seconds(tree["train"].get("budget") or DEFAULT_BUDGET)
     tree, about_tokens = _tokens(tree, sides.train)
     tree, about_lengths = _lengths(tree, sides.train)
@@ -56,6 +59,14 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         ("model", about_model),
         ("training", about_training),
     ]
+    return Choice(tree, reasons)
+
+
+def _bag(tree: Tree, about_data: str) -> Choice:
+    tree = {**tree, "train": {"steps": 0}}
+    model = check(BagSettings, tree["model"], "model")
+    words = f"up to {model.grams} words together, {model.weights}; judged by {model.judge}"
+    reasons = [("data", about_data), ("model", words), ("training", "at once, in no steps")]
     return Choice(tree, reasons)
 
 

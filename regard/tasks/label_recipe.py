@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from regard.config import Recipe, Settings, Texts, TokenizerSettings, TrainSettings
-from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
+from regard.shapes import BagSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.tasks.fields import Column, Shares, kind_of, require_shares
 
 
@@ -20,7 +20,8 @@ File = Annotated[str | None, BeforeValidator(_one_file)]
 Model = Annotated[
     Annotated[ReadingStackSettings, Tag("transformer")]
     | Annotated[ReadingRnnSettings, Tag("rnn")]
-    | Annotated[MeanSettings, Tag("mean")],
+    | Annotated[MeanSettings, Tag("mean")]
+    | Annotated[BagSettings, Tag("bag")],
     Discriminator(kind_of),
 ]
 
@@ -55,6 +56,8 @@ class LabelData(Settings):
 
 
 class LabelTrainSettings(TrainSettings):
+    steps: int | None = Field(default=None, ge=0)
+    """Optimizer steps. Give this or `budget`. 0 for a bag, which learns at once."""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     """Share of the probability spread over all classes."""
 
@@ -64,8 +67,8 @@ class ClassifyRecipe(Recipe):
     """What the work is."""
     data: LabelData
     """The texts and their labels."""
-    tokens: TokenizerSettings
-    """How texts are cut into tokens."""
+    tokens: TokenizerSettings | None = None
+    """How texts are cut into tokens; a bag needs none."""
     begin: str | None = None
     """A run to begin with, whose language model (GPT) knows texts already: its tokenizer and its
     weights are taken over. The model must have its shape, and be causal."""
@@ -79,3 +82,14 @@ class ClassifyRecipe(Recipe):
     """How the network learns, and how long."""
     samples: Texts = ()
     """Texts to show when the run is done; some of the test part by default."""
+
+    @model_validator(mode="after")
+    def a_bag_learns_at_once(self) -> Self:
+        bag = self.model.kind == "bag"
+        if bag and self.train.steps != 0:
+            raise ValueError("train: a bag learns at once: set steps = 0, and no budget.")
+        if not bag and self.train.steps == 0:
+            raise ValueError("train: steps = 0 would leave the network as it began.")
+        if not bag and self.tokens is None:
+            raise ValueError('tokens: how are texts cut? As in tokens.kind = "word".')
+        return self

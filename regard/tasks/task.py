@@ -143,7 +143,7 @@ class Task(Protocol[Prepared]):
 
     # Training
     def network(self) -> nn.Module: ...
-    def begin(self, network: nn.Module) -> None:
+    def begin(self, network: nn.Module, train: Examples) -> None:
         """Give a new network what it begins with, where that is more than chance."""
 
     def prepare(self, examples: Examples) -> list[Prepared | None]:

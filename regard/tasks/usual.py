@@ -21,7 +21,7 @@ class Usual:
     def carry_on(self, tensors: Mapping[str, Tensor]) -> None:
         pass
 
-    def begin(self, network: nn.Module) -> None:
+    def begin(self, network: nn.Module, train: Any) -> None:
         pass
 
     def settle(self, network: nn.Module, splits: Any) -> Tree:

@@ -63,7 +63,8 @@ class Training:
         self.batches = task.batches(train)
         task.carry_on({})
         self.optimizer = make_optimizer(network, task.recipe.train)
-        refuse_high_rate(network, task.recipe.train.rate)
+        if task.recipe.train.steps != 0:
+            refuse_high_rate(network, task.recipe.train.rate)
         self.progress = Progress()
         self._log = Log(folder / "metrics.jsonl")
 
@@ -107,6 +108,9 @@ class Training:
             )
         self._log.forget_after(self.progress.step)
         try:
+            if self.steps == 0 and self.progress.best is None:  # all was learned at once
+                yield self._validate()
+                self.save()
             if not self.finished:
                 yield from self._go_on(should_stop)
         except TrainingError as error:
@@ -220,7 +224,7 @@ class Training:
         home, keep = self.folder / "checkpoints", self.settings.keep
         steps = {"best": [self.progress.best_step], "last": [self.progress.step]}
         chosen = steps.get(keep) or self._to_average()
-        if not chosen or 0 in chosen:
+        if not chosen or (0 in chosen and self.steps > 0):
             raise RunError(
                 f"{self.folder}: no validation has been reached, so there are no weights to keep. "
                 f"Go on with: regard resume {self.folder}"

@@ -9,6 +9,7 @@ import torch
 
 from regard.build import new_training, resume_training
 from regard.errors import ConfigError, DataError
+from regard.models.bag import Bag
 from regard.run import Run, compare, finish
 from regard.tasks.classify import Classify
 from regard.tasks.recipe import check_recipe, make_recipe
@@ -226,3 +227,75 @@ def test_settings_are_chosen_with_reasons(table):
     told = dict(reasons)
     assert "2 classes" in told["data"] and set(told) == {"data", "tokens", "lengths", "model",
                                                          "training"}  # fmt: skip
+
+
+# By a bag
+
+
+BAG = {"model": {"kind": "bag"}, "train": {"steps": 0}}
+
+
+def bag_recipe(table, **model):
+    tree = {"task": "classify", "data": {"path": str(table)}, **BAG}
+    return check_recipe({**tree, "model": {"kind": "bag", **model}}, "here")
+
+
+@pytest.fixture
+def bagged(table, tmp_path):
+    def train(name="bag", **model):
+        training = new_training(bag_recipe(table, **model), tmp_path / name)
+        for _ in training.run():
+            pass
+        return finish(training)
+
+    return train
+
+
+@pytest.mark.parametrize("judge", ["logistic", "svm", "nbsvm"])
+def test_a_bag_is_a_run_like_any_other(bagged, judge):
+    run = bagged(judge=judge)
+    assert run.facts["test"]["scores"]["accuracy"]["value"] > 90 and run.facts["steps"] == 0
+    assert run.predict(["a great film"]) == ["good"] and run.predict([]) == []
+    again = Run.load(run.folder)
+    texts = ["a great film", "", "awful awful", "never met"]
+    same = [one.predictor().probabilities(texts) for one in (run, again)]
+    assert np.array_equal(*same)
+    assert again.evaluate()["scores"] == run.facts["test"]["scores"]
+    assert run.look("a great film").maps[0].columns[0] == "great"
+
+
+def test_a_run_answers_as_its_bag_does(bagged):
+    """Which is held against scikit-learn in tests/models/test_bag.py."""
+    run = bagged(strength=1.0)
+    train = Classify.read(run.recipe).train
+    wanted = np.array([["bad", "good"].index(e.label) for e in train])
+    bag = Bag.fit(run.recipe.model, [e.text for e in train], wanted, 2)
+    texts = ["a great film", "the plot was sad", ""]
+    assert np.array_equal(run.predictor().scores(texts), bag.scores(texts))
+    assert bag.scores(texts)[0].argmax() == 1
+
+
+def test_a_bag_is_honest(bagged):
+    report = bagged().check(cases=12)
+    assert report.passed, [found for found in report.findings if found.passed is False]
+
+
+def test_a_bag_that_was_stopped_before_it_was_saved_learns_again(bagged, table, tmp_path):
+    stopped = new_training(bag_recipe(table), tmp_path / "stopped")
+    next(iter(stopped.run()))  # validated, not saved
+    with pytest.warns(UserWarning, match="beginning again"):
+        again = resume_training(tmp_path / "stopped")
+    for _ in again.run():
+        pass
+    texts = ["a great film", "the plot was sad"]
+    assert finish(again).predict(texts) == bagged().predict(texts) == ["good", "bad"]
+
+
+def test_a_bag_has_no_steps_and_a_network_has_some(table, recipe):
+    with pytest.raises(ConfigError, match="a bag learns at once: set steps = 0"):
+        check_recipe({"task": "classify", "data": {"path": str(table)}, "model": {"kind": "bag"},
+                      "train": {"steps": 5}}, "here")  # fmt: skip
+    with pytest.raises(ConfigError, match="would leave the network as it began"):
+        recipe(train={"steps": 0})
+    found, _ = make_recipe("classify", [table], ["model.kind=bag"])
+    assert found.train.steps == 0

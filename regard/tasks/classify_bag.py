@@ -1,0 +1,183 @@
+"""Classify by a bag of words: learned at once, by scikit-learn, and no step of training is left.
+
+n texts   C classes   F features
+"""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from regard.data.labels import Labelled
+from regard.errors import RunError
+from regard.models.bag import Bag
+from regard.models.bag_network import BagNetwork
+from regard.models.encoder import Source
+from regard.models.grams import Grams
+from regard.shapes import BagSettings
+from regard.tasks.classify import BY_KIND, Classify, Judged, label_counts
+from regard.tasks.judging import Judge
+from regard.tasks.label_data import input_of, texts_of
+from regard.tasks.label_proof import probe_of_labels
+from regard.tasks.label_recipe import ClassifyRecipe
+from regard.tasks.probe import Probe
+from regard.tasks.task import Replay
+
+PROVED = 64  # grams of a text that a proof makes up, at most
+SHOWN = 24  # grams in a picture
+
+
+class ClassifyByBag(Classify):
+    def __init__(self, recipe: ClassifyRecipe, grams: Grams, counts: Mapping[str, int]) -> None:
+        super().__init__(recipe, None, counts)  # type: ignore[arg-type]
+        self.grams = grams
+        self._learned: Bag | None = None
+
+    @classmethod
+    def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> "ClassifyByBag":
+        counts = label_counts(train, recipe.data.separator)
+        blank = cls(recipe, Grams(_shape(recipe), False, ["a"], None), counts)  # to number labels
+        bag = blank._learn(train)
+        task = cls(recipe, bag.grams, counts)
+        task._learned = bag
+        return task
+
+    def _learn(self, train: Sequence[Labelled]) -> Bag:
+        first, others = self._parts(self.inputs(train))
+        wanted = self.wanted(train)
+        return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
+
+    @classmethod
+    def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> "ClassifyByBag":
+        match saved:
+            case {
+                "grams": [*known],
+                "idf": list() | None as idf,
+                "pairs": bool(pairs),
+                "labels": dict(counts),
+            } if all(isinstance(gram, str) for gram in known):
+                weights = None if idf is None else np.array(idf, dtype=np.float64)
+                return cls(recipe, Grams(_shape(recipe), pairs, known, weights), counts)
+        raise RunError("tokenizer.json: not the grams of a bag. Copy the run again.")
+
+    def as_json(self) -> dict[str, Any]:
+        idf = None if self.grams.idf is None else self.grams.idf.tolist()
+        labels = dict(zip(self.labels, self.counts, strict=True))
+        return {"grams": self.grams.known, "idf": idf, "pairs": self.grams.pairs, "labels": labels}
+
+    def vocabulary(self) -> dict[str, int]:
+        return {"grams": len(self.grams.known)}
+
+    def network(self) -> nn.Module:
+        return BagNetwork(len(self.grams.names), len(self.labels))
+
+    def begin(self, network: nn.Module, train: Sequence[Labelled]) -> None:
+        """What is learned at once; once more, where a run was stopped before it was saved."""
+        bag = self._learned or self._learn(train)
+        assert isinstance(network, BagNetwork)
+        with torch.no_grad():
+            network.weights.copy_(torch.from_numpy(bag.weights))
+            network.intercept.copy_(torch.from_numpy(bag.intercept))
+
+    def _parts(self, inputs: Sequence[str]) -> tuple[list[str], list[str] | None]:
+        both = [texts_of(text, self.pairs) for text in inputs]
+        first = [one for one, _ in both]
+        return first, [other for _, other in both] if self.pairs else None
+
+    def bag(self, network: nn.Module) -> Bag:
+        assert isinstance(network, BagNetwork)
+        weights, intercept = (p.detach().cpu().numpy() for p in network.parameters())
+        return Bag(_shape(self.recipe), self.grams, weights, intercept)
+
+    # Learning: for the proofs; a training has no steps
+
+    def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
+        first, others = self._parts([input_of(e) for e in examples])
+        rows = self.grams.rows(first, others)
+        found: list[Judged | None] = []
+        for number, example in enumerate(examples):
+            part = slice(rows.indptr[number], rows.indptr[number + 1])
+            ids, values = rows.indices[part].tolist(), rows.data[part].tolist()
+            row = Judged(ids or [0], None, self.classes_of(example), tuple(values or [0.0]))
+            found.append(None if -1 in row.classes else row)
+        return found
+
+    def _logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
+        source = Source.of([row.ids for row in batch])
+        longest = max(len(row.ids) for row in batch)
+        values = [[*row.values, *[0.0] * (longest - len(row.ids))] for row in batch]
+        logits: Tensor = network(source, torch.tensor(values, dtype=torch.float64))
+        return logits
+
+    # Using
+
+    def _judge(self, network: nn.Module, temperature: float = 1.0) -> Judge:
+        return BagJudge(self, network, temperature)
+
+    def is_cut(self, text: str) -> bool:
+        return False
+
+    def unknown(self, text: str) -> list[str]:
+        return []
+
+    def replay(self, network: nn.Module, text: str) -> Replay:
+        """The grams that said most about the label."""
+        (found,) = self.predictor(network).predict([text])
+        label = self.labels.index(found.output) if found.output in self.labels else 0
+        first, second = texts_of(text, self.pairs)
+        parts = self.bag(network).weights_of(first, second if self.pairs else None)
+        parts = sorted(parts, key=lambda part: -abs(part[1][label]))[:SHOWN]
+        parts = parts or [("(nothing)", np.zeros(len(self.labels)))]
+        names, sizes = tuple(name for name, _ in parts), np.array([abs(w[label]) for _, w in parts])
+        shares = torch.from_numpy(sizes / max(sizes.sum(), 1e-12))[None]  # (1, N)
+        rows = (found.output or "(no label)",)
+        return Replay(text, found.output, lambda: shares, (label,), {"weights": (rows, names)})
+
+    # Proving
+
+    def probe(self) -> Probe:
+        return probe_of_labels(len(self.grams.names), PROVED)
+
+    def invent(self, dice: Random, rows: int) -> list[Labelled]:
+        between = self.recipe.data.separator
+        words = self.grams.known
+        texts = [" ".join(dice.choices(words, k=dice.randint(1, 5))) for _ in range(2 * rows)]
+        several = 2 if between else 1
+        return [
+            Labelled(
+                texts[2 * n],
+                (between or "").join(dice.sample(self.labels, min(len(self.labels), several))),
+                texts[2 * n + 1] if self.pairs else "",
+            )
+            for n in range(rows)
+        ]
+
+
+class BagJudge(Judge):
+    """Whole texts to the bag."""
+
+    def __init__(self, task: ClassifyByBag, network: nn.Module, temperature: float) -> None:
+        super().__init__(
+            network,
+            task.encode,
+            task.labels,
+            several=task.several,
+            temperature=temperature,
+        )
+        self.task = task
+
+    def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        if not inputs:
+            return np.zeros((0, len(self.labels)))
+        return self.task.bag(self.network).scores(*self.task._parts(inputs))
+
+
+def _shape(recipe: ClassifyRecipe) -> BagSettings:
+    return cast(BagSettings, recipe.model)
+
+
+BY_KIND["bag"] = ClassifyByBag
