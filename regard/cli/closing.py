@@ -22,11 +22,11 @@ def carry_out(training: "Training", *, as_json: bool) -> None:
 
     batches = training.batches
     passes = training.steps / batches.steps_per_pass
-    say(
-        f"{batches.examples:,} examples, {training.steps:,} steps of up to "
-        f"{training.settings.batch_tokens:,} tokens ({passes:.1f} passes over the data); "
-        f"validation every {training.validate_every:,}."
+    steps = (
+        f"{training.steps:,} steps of up to {training.settings.batch_tokens:,} tokens "
+        f"({passes:.1f} passes over the data); validation every {training.validate_every:,}."
     )
+    say(f"{batches.examples:,} examples, {steps if training.steps else 'learned at once.'}")
     if batches.left_out:
         say(
             f"{batches.left_out:,} of {batches.left_out + batches.examples:,} examples are empty "
@@ -51,7 +51,8 @@ def show_result(run: "Run", *, as_json: bool) -> None:
         last = {"run": str(run.folder), **{k: facts[k] for k in keys}}
         echo_json({**last, "scores": facts["test"]["scores"]})
         return
-    say(f"Trained in {facts['seconds']:.0f} s at {facts['tokens_per_second']:,} tokens/s.\n")
+    speed = f" at {facts['tokens_per_second']:,} tokens/s" if facts["steps"] else ""
+    say(f"Trained in {facts['seconds']:.0f} s{speed}.\n")
     show_scores(facts["test"])
     print()
     show_samples(facts["samples"])

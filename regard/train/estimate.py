@@ -78,8 +78,10 @@ def _validating(training: Training, trial: Trial) -> tuple[int, int]:
             task.validate(network, training.validation)
 
     judging = _extra(judge)
-    greedy = task.predictor(network, beam=1, temperature=0.0, n=1)
-    decoding = _decoding(training, greedy, training.validation, found)
+    decoding = 0
+    if found:  # this task decodes
+        greedy = task.predictor(network, beam=1, temperature=0.0, n=1)
+        decoding = _decoding(training, greedy, training.validation, found)
     saving = 2 * trial.kept  # a file in parts, and in one piece
     return max(judging, decoding, saving), judging
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from regard.build import new_training, resume_training
+from regard.build import draft, new_training, resume_training
 from regard.errors import ConfigError, DataError
 from regard.models.bag import Bag
 from regard.run import Run, compare, finish
 from regard.tasks.classify import Classify
 from regard.tasks.recipe import check_recipe, make_recipe
 from regard.tasks.truncating import cut
+from regard.train.estimate import estimate_memory
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
 FILLER = "the a film plot was is it and of".split()
@@ -299,3 +300,11 @@ def test_a_bag_has_no_steps_and_a_network_has_some(table, recipe):
         recipe(train={"steps": 0})
     found, _ = make_recipe("classify", [table], ["model.kind=bag"])
     assert found.train.steps == 0
+
+
+@pytest.mark.parametrize("kind", ["mean", "bag"])
+def test_a_dry_run_tells_time_and_memory(table, recipe, tmp_path, kind):
+    chosen = bag_recipe(table) if kind == "bag" else recipe(kind)
+    ready = draft(chosen, tmp_path / "run", try_out=True)
+    found = estimate_memory(ready.training, ready.splits, ready.trial, lambda: None)
+    assert found.training > 0 and found.scoring > 0
