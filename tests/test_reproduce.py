@@ -1,5 +1,6 @@
 """Results that can be had again: each plan is whole, and one is carried out in small."""
 
+import csv
 import gzip
 import json
 import lzma
@@ -13,7 +14,7 @@ from regard.build import new_training
 from regard.cli.reproduce import reproduce
 from regard.data.splits import place_of, side_of
 from regard.errors import ConfigError
-from regard.reproduce import claims, sets
+from regard.reproduce import claims, labelled, sets
 from regard.reproduce.plans import PLANS, RECIPES, recipe_of
 from regard.reproduce.sets import Shelf
 from regard.run import is_finished
@@ -36,7 +37,7 @@ def test_every_part_of_a_plan_has_a_recipe_and_every_recipe_a_plan():
     wanted = {recipe_of(name, part) for name, plan in PLANS.items() for part in plan.parts}
     assert set(RECIPES.glob("*.toml")) == wanted
     for path in RECIPES.glob("*.toml"):
-        assert read_recipe(path).train.steps, "a shipped recipe says how long it trains"
+        assert read_recipe(path).train.steps is not None, "a shipped recipe says how long it trains"
 
 
 def test_rows_made_up_are_turned_around_and_in_one_file_only(tmp_path, monkeypatch):
@@ -138,6 +139,22 @@ FILES = {
     "multi30k/val.en.gz": "A cat.\n",
     "cmudict-0.7b/train.tsv.gz": "A\tAH\nBE\tB IY\n",
     "cmudict-0.7b/dev.tsv.gz": "A\tEY\nSEE\tS IY\n",
+    "imdb/train.tsv.xz": "id\tlabel\trating\ttext\n"
+    + "".join(
+        f"train/{'np'[label]}/{i}_1\t{label}\t1\tA film, {i}.\n"
+        for i in range(9)
+        for label in (0, 1)
+    ),
+    "trec-qc/train.tsv.gz": "coarse\tfine\tquestion\n"
+    + "".join(f"{'AB'[i % 2]}\tx\tWhat is {i} ?\n" for i in range(200)),
+    "mrpc/train.tsv.gz": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    + "".join(f'{i % 2}\t{i}\t{i}\tHe said "{i}.\tShe did.\n' for i in range(200)),
+    "20newsgroups-bydate/train.jsonl.xz": "".join(
+        json.dumps({"id": i, "label": "ab"[i % 2], "text": f"From: {i}\n\nHi."}) + "\n"
+        for i in range(200)
+    ),
+    "sst2/train.tsv.gz": "label\tsentence\n"
+    + "".join(f"{i % 2}\ta film {i} of charm \n{i % 2}\tfilm {i} \n" for i in range(200)),
     "tinyshakespeare/train.txt.gz": "ROMEO:\n",
     "imdb/unsup.tsv.xz": "id\tlabel\trating\ttext\n0_0\t-1\t0\tA good film.\n",
     "brown/train.tagged.xz": (
@@ -164,10 +181,10 @@ def write_files(folder, files):
 @pytest.mark.parametrize("name", PLANS)
 def test_the_data_of_every_plan_fit_its_recipes(shelf, name, monkeypatch):
     monkeypatch.setattr(sets, "ROWS", {"path": 120, "validation": 20, "test": 20})
+    monkeypatch.setattr(labelled, "HELD_OUT", 2)
     plan = PLANS[name]
-    data = plan.data(shelf)
     for part in plan.parts:
-        recipe, _ = make_recipe(recipe_of(name, part), tree={"data": data})
+        recipe, _ = make_recipe(recipe_of(name, part), tree={"data": plan.data_of(part, shelf)})
         kind = find_task(recipe.task)
         for paths in (recipe.data.path, recipe.data.validation, recipe.data.test):
             assert paths is None or len(kind.read_file(recipe, files(paths)).examples)
@@ -198,6 +215,39 @@ def test_the_brown_corpus_is_read_without_tags_in_the_order_of_a_hash(shelf):
     names = ["# doc ca01 news", "# doc ca02 news"]
     first = {names[0]: "The end .\n", names[1]: "1/2 It\n"}
     assert text == "\n".join(first[name] for name in sorted(names, key=place_of)) + "\n"
+
+
+def rows_of(path):
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))[1:]
+
+
+def test_reviews_with_the_highest_numbers_of_each_class_are_reported_on(shelf, monkeypatch):
+    monkeypatch.setattr(labelled, "HELD_OUT", 2)
+    found = labelled.film_reviews(shelf)
+    told = {side: {row[0] for row in rows_of(found[side])} for side in sets.SIDES}
+    assert told["test"] == {"A film, 7.", "A film, 8."}
+    assert told["validation"] == {"A film, 5.", "A film, 6."}
+    assert len(rows_of(found["path"])) == 10
+
+
+def test_every_question_is_tested_once_and_never_where_it_is_trained_on(shelf):
+    tested = []
+    for fold in range(labelled.FOLDS):
+        found = labelled.questions(shelf, fold)
+        sides = [[row[0] for row in rows_of(found[side])] for side in sets.SIDES]
+        assert all(sides) and not set(sides[2]) & {*sides[0], *sides[1]}
+        tested += sides[2]
+    assert sorted(tested) == sorted(f"What is {i} ?" for i in range(200))
+
+
+def test_no_phrase_of_a_held_out_sentence_is_trained_on(shelf):
+    found = labelled.phrases(shelf)
+    train, *held_out = ([row[0] for row in rows_of(found[side])] for side in sets.SIDES)
+    assert all(held_out) and len(train) > 250
+    for sentence in (*held_out[0], *held_out[1]):
+        assert sentence.startswith("a film"), "only whole sentences are reported on"
+        assert not any(f" {text} " in f" {sentence} " for text in train)
 
 
 def test_data_that_are_not_there_are_asked_for(tmp_path):

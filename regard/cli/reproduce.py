@@ -15,7 +15,7 @@ from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
     from regard.config import Recipe, Tree
-    from regard.reproduce.plans import Plan
+    from regard.reproduce.plan import Plan
     from regard.run import Run
 
 
@@ -77,10 +77,9 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
     from regard.run import Run
     from regard.tasks.recipe import make_recipe
 
-    data = plan.data(Shelf(data_dir, home / "data"))
-    runs = {}
+    shelf, runs = Shelf(data_dir, home / "data"), {}
     for part in plan.parts:
-        folder = home / part
+        folder, data = home / part, plan.data_of(part, shelf)
         recipe, _ = make_recipe(recipe_of(name, part), tree={"data": data})
         say(f"\n{name}, {part}, in {folder}")
         with redirect_stdout(sys.stderr):  # its tables are talk here

@@ -1,10 +1,12 @@
 """What is claimed about finished runs, and whether it holds."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from regard.config import Tree
 from regard.metrics import LOWER_IS_BETTER
 from regard.names import SCORE_TITLES, interval
 from regard.run import Run, compare
@@ -68,6 +70,37 @@ def above_baselines(part: str, metric: str, named: str = "") -> Claim:
         return found, bool(theirs) and all(sign * ours > sign * value for value in theirs)
 
     return Claim(f"{part}: {SCORE_TITLES[metric]} better than {named or 'the baseline'}", judge)
+
+
+def average(parts: Sequence[str], metric: str, bound: float, above: str = "") -> Claim:
+    """Of folds, each with a test part of its own: the mean over all their examples. `above`: it is
+    held against that baseline's instead, and must be above by more than chance."""
+
+    def judge(runs: Runs) -> Judged:
+        tests = [runs[part].facts["test"] for part in parts]
+        sizes = [test["examples"] for test in tests]
+        scores = [test["scores"][metric] for test in tests]
+        mean = _mean([score["value"] for score in scores], sizes)
+        half = _mean([(score["high"] - score["low"]) / 2 for score in scores], sizes)
+        half /= math.sqrt(len(parts))  # folds are drawn apart
+        found = f"{mean:.2f} ({mean - half:.2f} to {mean + half:.2f})"
+        if not above:
+            return found, mean >= bound
+        other = _mean([_named(test, above)["scores"][metric]["value"] for test in tests], sizes)
+        return f"{found}; {other:.2f} {above}", mean - half > other
+
+    side = f"above {above}, by more than chance" if above else f"at least {bound:g}"
+    name = parts[0].rpartition("-")[0]
+    return Claim(f"{name}, {len(parts)} folds: {SCORE_TITLES[metric]} {side}", judge)
+
+
+def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:
+    return sum(v * n for v, n in zip(values, sizes, strict=True)) / sum(sizes)
+
+
+def _named(test: Tree, baseline: str) -> Tree:
+    found: Tree = next(one for one in test["baselines"] if one["name"] == baseline)
+    return found
 
 
 def better(part: str, other: str, metric: str) -> Claim:

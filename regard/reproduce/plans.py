@@ -1,12 +1,9 @@
 """What can be reproduced. A plan names its runs (recipes in the folder beside), makes their data
 ready, and says what is claimed about the runs together."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
 from pathlib import Path
-from typing import NamedTuple
 
-from regard.config import Tree
 from regard.errors import ConfigError, did_you_mean
 from regard.reproduce.claims import (
     Claim,
@@ -19,8 +16,9 @@ from regard.reproduce.claims import (
     stated,
     within,
 )
+from regard.reproduce.label_plans import LABEL_PLANS
+from regard.reproduce.plan import Plan
 from regard.reproduce.sets import (
-    Shelf,
     brown_text,
     conversations,
     english_spanish,
@@ -32,31 +30,8 @@ from regard.reproduce.sets import (
     reviews,
     shakespeare,
 )
-from regard.run import Run
 
 RECIPES = Path(__file__).parent / "recipes"
-
-
-class Held(NamedTuple):
-    """A claim, and what came out."""
-
-    claim: str
-    found: str
-    holds: bool
-    must: bool
-
-
-@dataclass(frozen=True)
-class Plan:
-    about: str
-    parts: tuple[str, ...]
-    """Names of its runs; each has a recipe: see `recipe_of`."""
-    data: Callable[[Shelf], Tree]
-    """The files of a recipe's data section."""
-    claims: tuple[Claim, ...]
-
-    def judged(self, runs: Mapping[str, Run]) -> list[Held]:
-        return [Held(claim.says, *claim.judge(runs), claim.must) for claim in self.claims]
 
 
 PLANS: dict[str, Plan] = {
@@ -197,9 +172,13 @@ PLANS |= {
 }
 
 
+PLANS |= LABEL_PLANS
+
+
 def recipe_of(plan: str, part: str) -> Path:
-    """PLAN-PART.toml, or PLAN.toml of a plan that has only one part."""
+    """PLAN-PART.toml, or PLAN.toml of a plan with one part; folds (bag-0, bag-1) share one."""
     single = RECIPES / f"{plan}.toml"
+    part = re.sub(r"-\d+$", "", part)
     return single if single.exists() else RECIPES / f"{plan}-{part}.toml"
 
 

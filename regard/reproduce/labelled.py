@@ -1,0 +1,145 @@
+"""The labelled data of plans: which texts train, validate and are reported on."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from regard.config import Tree
+from regard.data.lines import read_lines
+from regard.data.splits import place_of, side_of
+from regard.reproduce.sets import SIDES, Shelf
+
+HELD_OUT = 1250  # reviews of each class to report on, and as many to validate on
+FOLDS = 5
+TENTH = (80, 10, 10)
+
+Row = tuple[str, ...]
+
+
+def film_reviews(shelf: Shelf) -> Tree:
+    """IMDB: reviews of one film have neighbouring numbers, so the highest numbers of each class are
+    reported on, and those before them validate."""
+    rows = list(_table(shelf, "imdb/train.tsv.xz"))
+    sides: dict[str, list[Row]] = {side: [] for side in SIDES}
+    for label in ("0", "1"):
+        own = sorted((row for row in rows if row[1] == label), key=_number)
+        cuts = len(own) - 2 * HELD_OUT, len(own) - HELD_OUT
+        parts = own[: cuts[0]], own[cuts[0] : cuts[1]], own[cuts[1] :]
+        for side, part in zip(SIDES, parts, strict=True):
+            sides[side] += [(row[3], row[1]) for row in part]
+    return written(shelf, "reviews", ("text", "label"), sides)
+
+
+def _number(row: Row) -> int:
+    """train/pos/123_9 -> 123"""
+    return int(row[0].rpartition("/")[2].partition("_")[0])
+
+
+def questions(shelf: Shelf, fold: int) -> Tree:
+    """TREC, by its six classes."""
+    rows = [(row[2], row[0]) for row in _table(shelf, "trec-qc/train.tsv.gz")]
+    return written(shelf, f"questions-{fold}", ("text", "label"), folded(rows, fold, key=0))
+
+
+def paraphrases(shelf: Shelf, fold: int) -> Tree:
+    """MRPC: do two sentences say the same?"""
+    rows = [(row[3], row[4], row[0]) for row in _table(shelf, "mrpc/train.tsv.gz")]
+    names = ("text", "other", "label")
+    tree = written(shelf, f"paraphrases-{fold}", names, folded(rows, fold, key=0))
+    return tree | {"other": "other"}
+
+
+def newsgroups(shelf: Shelf) -> Tree:
+    """20 Newsgroups, by a hash of the message."""
+    path = shelf.file("20newsgroups-bydate/train.jsonl.xz")
+    found = (json.loads(line) for _, line in read_lines(path))
+    rows = [(one["text"], one["label"]) for one in found]
+    return written(shelf, "newsgroups", ("text", "label"), hashed(rows))
+
+
+def phrases(shelf: Shelf) -> Tree:
+    """SST-2. Its training file holds phrases of the same sentences: a phrase is where the longest
+    one is that holds it, and one that is held on two sides is on neither."""
+    rows = [(row[1].strip(), row[0]) for row in _table(shelf, "sst2/train.tsv.gz")]
+    return written(shelf, "phrases", ("text", "label"), by_sentence(rows))
+
+
+def naive_phrases(shelf: Shelf) -> Tree:
+    """The same, split as if phrases had nothing to do with each other."""
+    rows = [(row[1].strip(), row[0]) for row in _table(shelf, "sst2/train.tsv.gz")]
+    return written(shelf, "naive", ("text", "label"), hashed(rows))
+
+
+def phrases_of(shelf: Shelf, part: str) -> Tree:
+    return naive_phrases(shelf) if part == "naive" else phrases(shelf)
+
+
+# How rows find their side
+
+
+def hashed(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    sides: dict[str, list[Row]] = {side: [] for side in SIDES}
+    for row in rows:
+        sides[SIDES[side_of(place_of(row[0]), TENTH)]].append(row)
+    return sides
+
+
+def folded(rows: Sequence[Row], fold: int, key: int) -> dict[str, list[Row]]:
+    """Fold number `fold` of five is tested on; a tenth of the others validates."""
+    sides: dict[str, list[Row]] = {side: [] for side in SIDES}
+    for row in rows:
+        place = place_of(row[key])  # from 0 to 100
+        if int(place * FOLDS / 100) == fold:
+            sides["test"].append(row)
+        else:
+            sides["validation" if place * 1000 % 100 < 10 else "path"].append(row)
+    return sides
+
+
+def by_sentence(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Whole sentences by a hash; their phrases along with them."""
+    where: dict[Row, set[int]] = {}  # every run of words of a sentence -> the sides it is on
+    texts = {row[0]: tuple(row[0].split()) for row in rows}
+    whole = set()
+    for text, words in sorted(texts.items(), key=lambda item: -len(item[1])):
+        if words in where:
+            continue  # a longer one holds it
+        whole.add(text)
+        side = side_of(place_of(text), TENTH)
+        for run in _runs(words):
+            where.setdefault(run, set()).add(side)
+    sides: dict[str, list[Row]] = {side: [] for side in SIDES}
+    for row in rows:
+        on = where[texts[row[0]]]
+        (side,) = on if len(on) == 1 else (0,)
+        held_out = side > 0 and row[0] not in whole  # only whole sentences are reported on
+        if len(on) == 1 and not held_out:
+            sides[SIDES[(0, 1, 2)[side]]].append(row)
+    return sides
+
+
+def _runs(words: Row) -> Iterator[Row]:
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            yield words[start:end]
+
+
+# Files
+
+
+def _table(shelf: Shelf, name: str) -> Iterator[Row]:
+    """The rows below the header; quotes are letters like any other."""
+    lines = read_lines(shelf.file(name))
+    next(lines)
+    return (tuple(line.split("\t")) for _, line in lines)
+
+
+def written(shelf: Shelf, name: str, header: Row, sides: dict[str, list[Row]]) -> Tree:
+    """CSV files, since texts may hold tabs and line breaks; the data section that names them."""
+    files = {}
+    for side, rows in sides.items():
+        table = io.StringIO()
+        csv.writer(table, lineterminator="\n").writerows([header, *rows])
+        files[side] = shelf.write(f"{name}-{side}.csv", [table.getvalue().removesuffix("\n")])
+    return {**files, "text": "text", "label": "label"}

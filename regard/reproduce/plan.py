@@ -1,0 +1,37 @@
+"""What a plan is: runs, their data, and what is claimed about them together."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from regard.config import Tree
+from regard.reproduce.claims import Claim
+from regard.reproduce.sets import Shelf
+from regard.run import Run
+
+
+class Held(NamedTuple):
+    """A claim, and what came out."""
+
+    claim: str
+    found: str
+    holds: bool
+    must: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    about: str
+    parts: tuple[str, ...]
+    """Names of its runs; each has a recipe: see `plans.recipe_of`."""
+    data: Callable[..., Tree]
+    """The files of a recipe's data section, from a Shelf."""
+    claims: tuple[Claim, ...]
+    by_part: bool = False
+    """Whether parts have data of their own: then `data` is asked with the part's name too."""
+
+    def data_of(self, part: str, shelf: Shelf) -> Tree:
+        return self.data(shelf, part) if self.by_part else self.data(shelf)
+
+    def judged(self, runs: Mapping[str, Run]) -> list[Held]:
+        return [Held(claim.says, *claim.judge(runs), claim.must) for claim in self.claims]
