@@ -1,4 +1,4 @@
-"""`regard compare`: is one run better than another, or was it luck?"""
+"""`regard compare`: is one run better than another, or was it luck? And which model for my data?"""
 
 from pathlib import Path
 
@@ -6,12 +6,19 @@ import click
 
 from regard.cli.completion import complete_run
 from regard.cli.console import columns, echo_json, say
+from regard.errors import ConfigError
+from regard.files import free_folder
 from regard.names import SCORE_TITLES
 
 
 @click.command()
 @click.argument("a", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
-@click.argument("b", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
+@click.argument(
+    "b",
+    type=click.Path(path_type=Path, readable=False),
+    shell_complete=complete_run,
+    required=False,
+)
 @click.option(
     "--data",
     type=click.Path(path_type=Path, readable=False),
@@ -21,16 +28,27 @@ from regard.names import SCORE_TITLES
 )
 @click.option("--source", help="Column of the source, where it is not called as in training.")
 @click.option("--target", help="Column of the target.")
+@click.option("--budget", default="20m", show_default=True, help="Of a table: time for all models.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Of a table: any setting.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, readable=False),
+    help="Of a table: folder of the runs  [default: runs/compare].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
     a: Path,
-    b: Path,
+    b: Path | None,
     data: tuple[Path, ...],
     source: str | None,
     target: str | None,
+    budget: str,
+    sets: tuple[str, ...],
+    out: Path | None,
     as_json: bool,
 ) -> None:
-    """Score the runs A and B on the same inputs, and say whether the difference is real.
+    """Score the runs A and B on the same inputs, and say whether the difference is real. Or, where
+    A is a table of texts with labels: train several models on it, and say which is best.
 
     The interval is a paired bootstrap: both are scored on the same 1,000 samples of the examples.
     Where it leaves out 0, the difference is more than chance.
@@ -38,7 +56,13 @@ def compare(
     \b
     regard compare runs/translate runs/translate-2
     regard compare runs/translate runs/translate-2 --data test.tsv --json
+    regard compare reviews.csv --target label --budget 20m
     """
+    if b is None:
+        which(
+            a, out or free_folder(Path("runs") / "compare"), (source, target), budget, sets, as_json
+        )
+        return
     from regard.run import Run
     from regard.run import compare as compared
 
@@ -53,6 +77,31 @@ def compare(
     for side, path in (("a", a), ("b", b)):
         if known := result["in_training"][side]:
             say(f"{path} was trained on {known:,} of the inputs: the scores flatter it.")
+
+
+def which(
+    path: Path,
+    out: Path,
+    chosen: tuple[str | None, str | None],
+    budget: str,
+    sets: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Which model for a table?"""
+    if path.is_dir():
+        raise ConfigError(f"{path}: compare it with which run? Name a second one.")
+    from regard.lens.learning import row_of, verdict_of
+    from regard.run.choosing import which_model
+
+    result = which_model(path, out, columns=chosen, budget=budget, sets=sets, heard=say)
+    if as_json:
+        echo_json(result)
+        return
+    head = ["model", SCORE_TITLES["accuracy"], "training, s", "parameters", "ms for a text"]
+    rows = [list(row_of(model)) for model in result["models"]]
+    click.echo("\n".join(columns([head, *rows], right=(2, 3, 4))))
+    click.echo(f"\n{verdict_of(result)}")
+    say(f"In {out}: every run, curve.png, report.html.")
 
 
 def _row(name: str, score: dict[str, float], runs: tuple[Path, Path]) -> list[str]:
