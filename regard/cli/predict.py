@@ -33,6 +33,18 @@ SAID = 5  # problems told one by one; after that they are only counted
 @click.option("--n", type=int, help="Outputs for each input, on one line with tabs between.")
 @decoding_options
 @click.option("--trace", is_flag=True, help="Show how each output grows, token by token.")
+@click.option(
+    "--explain",
+    is_flag=False,
+    flag_value="",
+    metavar="[HOW]",
+    help="Of labels: which words mattered, by weights, gradient, leave-one-out or rollout.",
+)
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, readable=False),
+    help="With --explain: write a page.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def predict(
     run: Path,
@@ -40,6 +52,8 @@ def predict(
     file: Path | None,
     source: str | None,
     trace: bool,
+    explain: str | None,
+    html: Path | None,
     as_json: bool,
     **decoding: float | None,
 ) -> None:
@@ -55,6 +69,7 @@ def predict(
     regard predict runs/demo attention --trace
     regard predict runs/demo --file words.txt --beam 8 --json
     regard predict runs/summarize --file mails.csv --source body
+    regard predict runs/classify "A great film." --explain
     cat words.txt | regard predict runs/demo > answers.txt
     """
     if file and (inputs or trace):
@@ -67,6 +82,11 @@ def predict(
         from regard.cli.trace import show_traces
 
         sys.exit(show_traces(opened, inputs, chosen, as_json=as_json))
+    if explain is not None:
+        from regard.cli.explaining import show_explanations
+
+        show_explanations(opened, inputs, explain or None, html, as_json=as_json)
+        return
     if inputs:
         predictions = opened.stream(inputs, **chosen)
     elif file:

@@ -27,7 +27,7 @@ def influence(task: Task[Any], network: nn.Module, text: str) -> Picture:
         return _told(replay)
     network.eval()
     # cuDNN goes back through recurrent layers only while they train.
-    with _first_vectors(network) as vectors, torch.enable_grad(), cudnn.flags(enabled=False):
+    with first_vectors(network) as vectors, torch.enable_grad(), cudnn.flags(enabled=False):
         chances = replay.run().log_softmax(dim=-1)  # (T, V)
         pulls = [_pull(chances[t, token], vectors[0]) for t, token in enumerate(replay.chosen)]
     found = torch.stack(pulls)  # (T, S)
@@ -52,7 +52,7 @@ def _pull(chance: Tensor, vectors: Tensor) -> Tensor:
 
 
 @contextmanager
-def _first_vectors(network: nn.Module) -> Iterator[list[Tensor]]:
+def first_vectors(network: nn.Module) -> Iterator[list[Tensor]]:
     """The vectors of the tokens that are looked up first, which is the source."""
     found: list[Tensor] = []
 

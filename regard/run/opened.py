@@ -16,6 +16,7 @@ from regard.config import Recipe, Tree
 from regard.errors import ConfigError, RunError, TextError
 from regard.files import file_hash
 from regard.lens.capture import look
+from regard.lens.explain import Explained, explain
 from regard.lens.influence import influence
 from regard.lens.picture import Picture
 from regard.lens.report import summary_html
@@ -165,6 +166,11 @@ class Run:
         """How much each token of `text` moves each token of the answer, by gradients: the same
         measure for networks with and without attention."""
         return influence(self.task, self.network, text)
+
+    def explain(self, text: str, how: str | None = None) -> Explained:
+        """Which words mattered for the label of `text`: see lens/explain.py for what each way of
+        asking means."""
+        return explain(self.task, self.network, text, how)
 
     def trace(self, text: str, others: int = 4, **decoding: Any) -> list[Step]:
         """How the answer to `text` grows, token by token: each with its probability, and the

@@ -1,0 +1,108 @@
+"""Which words mattered? Four measures, each of them what its name says and no more:
+
+weights         of a bag: what each gram adds to the score of the label (exact)
+gradient        gradient times input: how the score would move with each token's vector, to first
+                order (Shrikumar et al. 2017)
+leave-one-out   how much the label's probability falls when a token is left out (exact, one at a
+                time)
+rollout         where attention leads through all layers, half of each layer passing by it (Abnar &
+                Zuidema 2020); it says what was looked at, not what it was for
+
+T tokens   C classes   E width
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from regard.errors import ConfigError
+from regard.lens.capture import attentions, capture
+from regard.lens.influence import first_vectors
+from regard.models.encoder import Source
+from regard.tasks.classify import Classify
+from regard.tasks.classify_bag import ClassifyByBag
+from regard.tasks.judging import source_of
+from regard.tasks.label_data import texts_of
+
+WAYS = ("weights", "gradient", "leave-one-out", "rollout")
+
+
+class Explained(NamedTuple):
+    text: str
+    label: str
+    how: str
+    pieces: tuple[tuple[str, float], ...]
+    """Each token, or gram, and what it did for the label; below 0: against it. The specials that
+    stand around a text are left out."""
+
+
+def explain(task: Any, network: nn.Module, text: str, how: str | None = None) -> Explained:
+    """`how` is one of WAYS; by default weights for a bag, leave-one-out for a network."""
+    if not isinstance(task, Classify):
+        raise ConfigError("only judgements of classifiers are explained; see `regard look`.")
+    bag = isinstance(task, ClassifyByBag)
+    how = how or ("weights" if bag else "leave-one-out")
+    if how not in WAYS or bag != (how == "weights"):
+        fitting = "weights" if bag else ", ".join(WAYS[1:])
+        raise ConfigError(f'this model can be explained by {fitting}, found "{how}".')
+    if how == "rollout" and not attentions(network):
+        raise ConfigError("rollout: this network has no attention. Try leave-one-out.")
+    (found,) = task.predictor(network).predict([text])
+    label = task.labels.index(found.output) if found.output in task.labels else 0
+    pieces = _grams(task, network, text, label) if bag else _tokens(task, network, text, label, how)
+    return Explained(text, task.labels[label], how, tuple(pieces))
+
+
+def _grams(task: Any, network: nn.Module, text: str, label: int) -> list[tuple[str, float]]:
+    first, second = texts_of(text, task.pairs)
+    parts = task.bag(network).weights_of(first, second if task.pairs else None)
+    return [(name, float(weights[label])) for name, weights in parts]
+
+
+def _tokens(
+    task: Classify, network: nn.Module, text: str, label: int, how: str
+) -> list[tuple[str, float]]:
+    network.eval()
+    ids, segments = task.encode(text)
+    device = next(network.parameters()).device
+    source = source_of([(ids, segments)], device)
+    ways = {"gradient": gradient, "leave-one-out": leave_one_out, "rollout": rollout}
+    values = ways[how](network, source, label).tolist()
+    told = zip(task.tokenizer.pieces(ids), values, ids, strict=True)
+    return [(piece, value) for piece, value, i in told if i > 2]  # without START and STOP
+
+
+def gradient(network: nn.Module, source: Source, label: int) -> Tensor:
+    """(T,)"""
+    with first_vectors(network) as vectors, torch.enable_grad():
+        score = network(source)[0, label]
+        (slope,) = torch.autograd.grad(score, vectors[0])  # (1, T, E)
+    return (slope * vectors[0]).sum(dim=-1)[0].detach()
+
+
+@torch.no_grad()
+def leave_one_out(network: nn.Module, source: Source, label: int) -> Tensor:
+    """(T,)"""
+    whole = network(source).softmax(dim=-1)[0, label]
+    length = source.ids.size(1)
+    kept = [[i for i in range(length) if i != gone] for gone in range(length)]
+    rows = torch.tensor(kept, device=source.ids.device).reshape(length, length - 1)
+    segments = None if source.segments is None else source.segments[0][rows]
+    without = network(Source(source.ids[0][rows], None, segments)).softmax(dim=-1)[:, label]
+    return whole - without
+
+
+@torch.no_grad()
+def rollout(network: Any, source: Source, label: int) -> Tensor:
+    """(T,) of the tokens that stand for the text: all of them, the first, or the last."""
+    with capture(network) as seen:
+        network(source)
+    length = source.ids.size(1)
+    flow = torch.eye(length, dtype=torch.float64)
+    for one in seen:
+        mean = one.weights[0].mean(dim=0).double().cpu()  # (T, T) over heads
+        mixed = 0.5 * mean + 0.5 * torch.eye(length, dtype=torch.float64)
+        flow = (mixed / mixed.sum(dim=1, keepdim=True)) @ flow
+    rows = {"first": flow[0], "last": flow[-1]}
+    return rows.get(network.body.pooling, flow.mean(dim=0))
