@@ -1,12 +1,15 @@
 """`regard evaluate`: score a run, beside its baselines."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from regard.cli.closing import show_scores
+from regard.cli.closing import one_line, show_scores
 from regard.cli.completion import complete_run
-from regard.cli.console import echo_json, say
+from regard.cli.console import columns, echo_json, say
+from regard.errors import ConfigError
+from regard.files import write_bytes
 
 
 @click.command()
@@ -21,6 +24,11 @@ from regard.cli.console import echo_json, say
 @click.option("--source", help="Column of the source, where it is not called as in training.")
 @click.option("--target", help="Column of the target.")
 @click.option("--beam", type=int, help="Sequences kept while decoding; the recipe's by default.")
+@click.option(
+    "--png",
+    type=click.Path(path_type=Path, readable=False),
+    help="Of labels: draw what is taken for what, and whether probabilities hold.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
     run: Path,
@@ -28,6 +36,7 @@ def evaluate(
     source: str | None,
     target: str | None,
     beam: int | None,
+    png: Path | None,
     as_json: bool,
 ) -> None:
     """Score RUN on its own test part or on a file, with 95 % intervals.
@@ -36,14 +45,39 @@ def evaluate(
     regard evaluate runs/demo
     regard evaluate runs/demo --data more.tsv --json
     regard evaluate runs/translate --data test.de --data test.en
+    regard evaluate runs/classify --png judgements.png
     """
     from regard.run import Run
 
     decoding = {} if beam is None else {"beam": beam}
     result = Run.load(run).evaluate(data or None, (source, target), **decoding)
+    if png is not None:
+        draw(result, png)
     if as_json:
         echo_json(result)
         return
     for note in result["notes"]:
         say(note)
     show_scores(result)
+    show_mistakes(result)
+
+
+def show_mistakes(result: dict[str, Any]) -> None:
+    mistakes = result.get("details", {}).get("mistakes")
+    if not mistakes:
+        return
+    print("\nthe mistakes that it was surest of")
+    rows = [["sure", "judged as", "is", "text"]]
+    for one in mistakes:
+        sure = f"{100 * one['probability']:.0f} %"
+        rows.append([sure, one["output"], one["wanted"], one_line(one["input"], 80)])
+    print("\n".join(columns(rows)))
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    from regard.lens.judgements import judgements_png
+
+    if not result.get("details"):
+        raise ConfigError("--png: only judgements with one label each can be drawn.")
+    write_bytes(path, judgements_png(result["details"]))
+    say(f"wrote {path}")

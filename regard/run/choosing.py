@@ -14,7 +14,7 @@ from regard.config import Recipe, Tree, seconds
 from regard.data.labels import Labelled
 from regard.data.splits import Splits, place_of
 from regard.errors import ConfigError, DataError
-from regard.files import locked, make_folder, write_text
+from regard.files import locked, make_folder, write_bytes, write_text
 from regard.lens.learning import choice_page, learning_curve
 from regard.models.weights import count_parameters
 from regard.run.comparing import compare
@@ -177,7 +177,7 @@ def _report(rule: Tree, entries: list[Entry], out: Path) -> Tree:
         ],
     }
     picture = learning_curve(result["curve"])
-    (out / "curve.png").write_bytes(picture)
+    write_bytes(out / "curve.png", picture)
     write_text(out / "report.html", choice_page(result, told(rule), picture))
     return result
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from regard.build import read_splits
 from regard.config import Tree
-from regard.files import file_hash, read_table, write_json, write_text
+from regard.files import file_hash, read_table, write_bytes, write_json, write_text
+from regard.lens.judgements import judgements_png
 from regard.lens.report import report_page
 from regard.models.predictor import Predictor
 from regard.models.weights import load_weights
@@ -41,6 +42,8 @@ def finish(training: Training) -> Run:
     picture = run.look(facts["samples"][0]["input"])
     picture.last.save(folder / "attention.png")
     picture.save(folder / "attention.html")  # all of it
+    if "details" in scored:
+        write_bytes(folder / "judgements.png", judgements_png(scored["details"]))
     for name, baseline in baselines.items():
         baseline.save(folder / "baseline" / name)
     run.predictor().save(folder)

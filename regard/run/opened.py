@@ -152,6 +152,7 @@ class Run:
             "data": data,
             **found.counts,
             "unit": found.unit,
+            **({"details": found.details} if found.details else {}),
             "scores": plain(scores),
             "baseline": {"name": best, "scores": plain(beside[best])},
             "beats_baseline": task.better(scores, beside[best]),

@@ -33,6 +33,7 @@ from regard.tasks.judging import Judge, probabilities_of, source_of
 from regard.tasks.label_baselines import Bags, Majority
 from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
 from regard.tasks.label_data import input_of, read_part, read_sides, texts_of
+from regard.tasks.label_details import details_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of
@@ -304,10 +305,8 @@ class Classify(Usual):
     ) -> Evaluation:
         inputs, models = self.inputs(examples), {"": self.predictor(network, **decoding)}
         models |= {one.name: one for one in baselines.values()}
-        found = {
-            name: scored(self.tallies(model.probabilities(inputs), examples))
-            for name, model in models.items()
-        }
+        chances = {name: model.probabilities(inputs) for name, model in models.items()}
+        found = {name: scored(self.tallies(one, examples)) for name, one in chances.items()}
         counts = {
             "examples": len(examples),
             "cut_texts": sum(map(self.is_cut, inputs)),
@@ -315,7 +314,10 @@ class Classify(Usual):
             "unknown_inputs": sum(bool(self.unknown(text)) for text in inputs),
             "in_training": sum(self.known(dict(baselines), inputs)),
         }
-        return Evaluation(found.pop(""), found, counts, unit="texts")
+        details = None
+        if not self.several:
+            details = details_of(inputs, chances[""], self.wanted(examples), self.labels)
+        return Evaluation(found.pop(""), found, counts, unit="texts", details=details)
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Labelled]) -> Compared:
         inputs = self.inputs(examples)

@@ -83,6 +83,8 @@ class Evaluation(NamedTuple):
     """"examples", and what a reader of the scores must know: see `names.REMARKS`."""
     unit: str = "inputs"
     """What the examples are."""
+    details: Tree | None = None
+    """What the scores do not tell: see tasks/label_details.py."""
 
 
 class Trained(NamedTuple):

@@ -6,8 +6,10 @@ import random
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 
 from regard.build import draft, new_training, resume_training
+from regard.cli.evaluate import evaluate
 from regard.errors import ConfigError, DataError
 from regard.models.bag import Bag
 from regard.run import Run, compare, finish
@@ -308,3 +310,19 @@ def test_a_dry_run_tells_time_and_memory(table, recipe, tmp_path, kind):
     ready = draft(chosen, tmp_path / "run", try_out=True)
     found = estimate_memory(ready.training, ready.splits, ready.trial, lambda: None)
     assert found.training > 0 and found.scoring > 0
+
+
+def test_what_is_taken_for_what_and_the_surest_mistakes_are_told(bagged, tmp_path):
+    run = bagged()
+    other = tmp_path / "other.csv"
+    rows = ["a great film,good", "a fine film,bad", "a sad film,bad", "an awful plot,good"]
+    other.write_text("text,label\n" + "\n".join(rows) + "\n")
+    details = run.evaluate(other)["details"]
+    assert details["labels"] == ["bad", "good"] and details["confusion"] == [[1, 1], [1, 1]]
+    mistakes = details["mistakes"]
+    assert {m["input"] for m in mistakes} == {"a fine film", "an awful plot"}
+    assert mistakes[0]["probability"] >= mistakes[1]["probability"] > 0.5
+    assert (run.folder / "judgements.png").stat().st_size > 1000
+    png = tmp_path / "other.png"
+    told = CliRunner().invoke(evaluate, [str(run.folder), "--data", str(other), "--png", str(png)])
+    assert told.exit_code == 0 and "surest of" in told.stdout and png.exists()

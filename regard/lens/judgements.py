@@ -1,0 +1,64 @@
+"""Two pictures of a classifier: what it takes for what, and whether its probabilities hold."""
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from regard.config import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DOTS = 150
+WRITTEN = 12  # classes up to which the numbers stand in the cells
+
+
+def judgements_png(details: Tree) -> bytes:
+    """`details` as tasks/label_details.py makes them."""
+    table = details.get("confusion")
+    classes = len(details["labels"])
+    wide = 5.0 + (0 if table is None else max(4.0, 0.35 * classes + 2))
+    figure = Figure(figsize=(wide, max(4.5, 0.3 * classes + 2)), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(1, 1 if table is None else 2, squeeze=False)[0]
+    if table is not None:
+        _confusion(panels[0], np.array(table), details["labels"])
+    _reliability(panels[-1], details["reliability"])
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
+    return file.getvalue()
+
+
+def _confusion(axes: "Axes", table: "np.ndarray[tuple[int, int], np.dtype[np.int64]]",
+               labels: list[str]) -> None:  # fmt: skip
+    """Each row: the texts of one class, and what they were taken for."""
+    shares = table / np.maximum(1, table.sum(axis=1, keepdims=True))
+    axes.imshow(shares, cmap="cividis", vmin=0, vmax=1)
+    places = range(len(labels))
+    axes.set_xticks(places, labels, rotation=90)
+    axes.set_yticks(places, labels)
+    axes.set_xlabel("judged as")
+    axes.set_ylabel("is")
+    axes.set_title("what is taken for what")
+    for row in places if len(labels) <= WRITTEN else ():
+        for column in places:
+            dark = shares[row, column] < 0.6
+            axes.text(column, row, f"{table[row, column]:,}", ha="center", va="center",
+                      color="white" if dark else "black", fontsize=8)  # fmt: skip
+
+
+def _reliability(axes: "Axes", points: list[list[float]]) -> None:
+    """On the diagonal, a judgement is as often right as its probability says."""
+    sure, right, counts = (np.array(column) for column in zip(*points, strict=True))
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--")
+    axes.plot(sure, right, marker="o", color="C0")
+    axes.bar(sure, counts / counts.sum(), width=0.03, color="C0", alpha=0.2)
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(0, 1.02)
+    axes.set_aspect("equal")
+    axes.set_xlabel("probability of the label given")
+    axes.set_ylabel("share that is right")
+    axes.set_title("can probabilities be believed?")
