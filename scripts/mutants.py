@@ -37,6 +37,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "regard/data/plan.py": ("tests/data/test_plan.py",),
     "regard/text/__init__.py": TEXT,
     "regard/text/bpe.py": ("tests/text/test_bpe.py", "tests/text/test_long_texts.py", *TEXT),
+    "regard/text/growing.py": ("tests/text/test_growing.py",),
     "regard/text/learn.py": ("tests/text/test_learn.py", "tests/text/test_bpe.py"),
     "regard/text/symbols.py": ("tests/text/test_symbols.py", *TEXT),
     "regard/text/tokenizer.py": TEXT,
