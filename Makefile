@@ -14,7 +14,8 @@ COVERED := tests/test_files.py tests/data/test_plan.py tests/models/test_weights
 	tests/train/test_checkpoints_whole.py tests/train/test_state.py
 
 # Tests of pure computation, with one thread each: they run beside the others, on the second core.
-BESIDE := tests/course tests/models tests/nn tests/parity tests/zoo
+BESIDE := tests/course tests/data tests/decode tests/lens tests/metrics tests/models tests/nn \
+	tests/parity tests/tasks tests/zoo
 LOG := .venv/beside.log
 
 .DEFAULT_GOAL := help

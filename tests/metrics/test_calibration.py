@@ -146,7 +146,7 @@ def test_few_examples_give_a_temperature_within_bounds_that_no_other_beats(examp
     logits, wanted = (np.array(side) for side in zip(*examples, strict=True))
     found = fit_temperature(logits, wanted)
     assert COLDEST <= found <= HOTTEST
-    if (logits.argmax(axis=1) != wanted).any():
+    if (logits[np.arange(len(wanted)), wanted] < logits.max(axis=1)).any():  # not all are right
         least = min(loss_at(t, logits, wanted) for t in np.geomspace(COLDEST, HOTTEST, 50))
         assert loss_at(found, logits, wanted) <= least * (1 + 1e-6) + 1e-9
 
