@@ -20,10 +20,10 @@ from regard.errors import ConfigError
 from regard.lens.capture import attentions, capture
 from regard.lens.influence import first_vectors
 from regard.models.encoder import Source
-from regard.tasks.classify import Classify
 from regard.tasks.classify_bag import ClassifyByBag
 from regard.tasks.judging import source_of
 from regard.tasks.label_data import texts_of
+from regard.tasks.labelling import Labelling
 
 WAYS = ("weights", "gradient", "leave-one-out", "rollout")
 
@@ -39,7 +39,7 @@ class Explained(NamedTuple):
 
 def explain(task: Any, network: nn.Module, text: str, how: str | None = None) -> Explained:
     """`how` is one of WAYS; by default weights for a bag, leave-one-out for a network."""
-    if not isinstance(task, Classify):
+    if not isinstance(task, Labelling):
         raise ConfigError("only judgements of classifiers are explained; see `regard look`.")
     bag = isinstance(task, ClassifyByBag)
     how = how or ("weights" if bag else "leave-one-out")
@@ -61,7 +61,7 @@ def _grams(task: Any, network: nn.Module, text: str, label: int) -> list[tuple[s
 
 
 def _tokens(
-    task: Classify, network: nn.Module, text: str, label: int, how: str
+    task: Any, network: nn.Module, text: str, label: int, how: str
 ) -> list[tuple[str, float]]:
     network.eval()
     ids, segments = task.encode(text)

@@ -3,104 +3,50 @@
 B batch   T tokens   C classes
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, cast
 
-import numpy as np
-import torch
-import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.config import Tree
-from regard.data.labels import Labelled, labels_of
-from regard.data.splits import Splits
+from regard.data.labels import Labelled
 from regard.errors import ConfigError, RunError
 from regard.files import read_table
-from regard.metrics.bootstrap import Tally, difference
-from regard.metrics.calibration import fit_temperature
 from regard.models.classifier import Classifier, ReadingSettings
-from regard.models.predictor import Predictor
 from regard.models.weights import load_weights, read_weights
-from regard.names import START, STOP, Scores
+from regard.names import START, STOP
 from regard.shapes import ReadingStackSettings
-from regard.tasks.batches import Rows
-from regard.tasks.judging import Judge, probabilities_of, source_of
-from regard.tasks.label_baselines import Bags, Majority
-from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
-from regard.tasks.label_data import input_of, read_part, read_sides, texts_of
-from regard.tasks.label_details import details_of
+from regard.tasks.judging import Judge, source_of
+from regard.tasks.label_data import input_of, texts_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.label_scores import scored, tallies_of
+from regard.tasks.labelling import Judged, Labelling, label_counts
 from regard.tasks.probe import Probe
-from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Replay, Step, Trained
+from regard.tasks.task import Replay
 from regard.tasks.truncating import cut
-from regard.tasks.usual import Usual
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
 
-SAMPLES = 12
-BY_KIND: dict[str, type["Classify"]] = {}
+BY_KIND: dict[str, type[Labelling]] = {}
 """Kinds of models that are no networks over tokens, and how to classify by them."""
 
 
-class Judged(NamedTuple):
-    """A text as token ids, and the classes it belongs to."""
-
-    ids: list[int]
-    segments: list[int] | None
-    classes: tuple[int, ...]
-    values: tuple[float, ...] = ()  # of a bag: what each of its grams counts
-
-
-class Classify(Usual):
-    Recipe: ClassVar = ClassifyRecipe
-    faces: ClassVar = FACES
-    columns: ClassVar = ("text", "label")
-
+class Classify(Labelling):
     def __init__(
         self, recipe: ClassifyRecipe, tokenizer: Tokenizer, counts: Mapping[str, int]
     ) -> None:
-        """`counts`: how many training texts each label has."""
-        self.recipe, self.tokenizer = recipe, tokenizer
-        self.labels, self.counts = list(counts), list(counts.values())
-        self.temperature = 1.0
-
-    # Reading
-
-    @classmethod
-    def read(cls, recipe: ClassifyRecipe) -> Splits[Labelled]:
-        return read_sides(recipe.data)
-
-    @property
-    def split_rule(self) -> str:
-        return "a hash of the text: equal texts are on one side"
-
-    @classmethod
-    def read_file(cls, recipe: ClassifyRecipe, paths: Sequence[Path]) -> Part[Labelled]:
-        if len(paths) != 1:
-            raise ConfigError(f"labelled texts are read from one file, found {len(paths)}.")
-        return read_part(recipe.data, paths[0])
-
-    @classmethod
-    def choose(cls, tree: Tree, face: str) -> Choice:
-        return choose_for_labels(tree, face)
-
-    @classmethod
-    def example(cls, face: str) -> Tree:
-        return example_for_labels(face)
+        super().__init__(recipe, counts)
+        self.tokenizer = tokenizer
 
     # What is learned before the network
 
     @classmethod
-    def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> "Classify":
-        if (own := BY_KIND.get(recipe.model.kind, cls)) is not cls:
-            return own.fit(recipe, train)
+    def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> Any:
+        """By the kind of model that the recipe has."""
+        if kind := BY_KIND.get(recipe.model.kind):
+            return kind.fit(recipe, train)
         counts = label_counts(train, recipe.data.separator)
         if recipe.begin is not None:
             tokenizer = tokenizer_of(Path(recipe.begin))
@@ -110,9 +56,9 @@ class Classify(Usual):
         return cls(recipe, tokenizer, counts)
 
     @classmethod
-    def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> "Classify":
-        if (own := BY_KIND.get(recipe.model.kind, cls)) is not cls:
-            return own.load(recipe, saved)
+    def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> Any:
+        if kind := BY_KIND.get(recipe.model.kind):
+            return kind.load(recipe, saved)
         match saved:
             case {"labels": dict(counts)} if counts and {type(n) for n in counts.values()} == {int}:
                 return cls(recipe, load_tokenizer(saved.get("tokens")), counts)
@@ -124,15 +70,6 @@ class Classify(Usual):
 
     def vocabulary(self) -> dict[str, int]:
         return {"tokens": self.tokenizer.size}
-
-    @property
-    def several(self) -> bool:
-        """May a text have several labels, or none?"""
-        return self.recipe.data.separator is not None
-
-    @property
-    def pairs(self) -> bool:
-        return self.recipe.data.other is not None
 
     # Training
 
@@ -172,187 +109,32 @@ class Classify(Usual):
         tokens = sum(len(self.tokenizer.ids(part)) for part in parts)
         return tokens > self.shape.max_length - 2 - self.pairs
 
-    def classes_of(self, example: Labelled) -> tuple[int, ...]:
-        """Numbers of its labels; one that was never trained on has no number: -1."""
-        found = labels_of(example.label, self.recipe.data.separator)
-        return tuple(self._numbers.get(label, -1) for label in found)
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {label: number for number, label in enumerate(self.labels)}
-
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
         rows = [Judged(*self.encode(input_of(e)), self.classes_of(e)) for e in examples]
         return [None if -1 in row.classes else row for row in rows]
 
-    def batches(self, train: Sequence[Labelled]) -> Rows[Judged]:
-        tokens, seed = self.recipe.train.batch_tokens, self.recipe.seed
-        return Rows(self.prepare(train), self.lengths, tokens, seed)
-
-    def lengths(self, prepared: Judged) -> tuple[int]:
-        return (len(prepared.ids),)
-
-    def loss(self, network: nn.Module, batch: list[Judged], smoothing: float = 0.0) -> Loss:
-        logits = self._logits(network, batch)  # (B, C)
-        weights = self._weights.to(logits) if self.recipe.balanced else None
-        if self.several:
-            wanted = torch.zeros_like(logits)
-            for place, row in enumerate(batch):
-                wanted[place, list(row.classes)] = 1 - smoothing
-            total = F.binary_cross_entropy_with_logits(
-                logits, wanted, pos_weight=weights, reduction="sum"
-            )
-        else:
-            right = torch.tensor([row.classes[0] for row in batch], device=logits.device)
-            total = F.cross_entropy(
-                logits, right, weight=weights, label_smoothing=smoothing, reduction="sum"
-            )
-        return Loss(total, len(batch))
-
-    def _logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
+    def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
         device = next(network.parameters()).device
         logits: Tensor = network(source_of([(row.ids, row.segments) for row in batch], device))
         return logits
 
-    @cached_property
-    def _weights(self) -> Tensor:
-        """(C,) so that every class counts the same, and a text 1 on average."""
-        counts = torch.tensor(self.counts, dtype=torch.float64).clamp(min=1)
-        return counts.sum() / (len(counts) * counts)
-
-    def validate(self, network: nn.Module, examples: Sequence[Labelled]) -> dict[str, float]:
-        known = [e for e in examples if -1 not in self.classes_of(e)]
-        scores = self._judge(network).scores([input_of(e) for e in known])
-        found = self.tallies(probabilities_of(scores, several=self.several), known)
-        values = {name: float(t.value_of(t.rows.sum(axis=0))) for name, t in found.items()}
-        return {"loss": values["log_loss"], "accuracy": values["accuracy"]}
-
     # Using
 
-    def _judge(self, network: nn.Module, temperature: float = 1.0) -> Judge:
+    def judge(self, network: nn.Module, temperature: float = 1.0) -> Judge:
         return Judge(
             network,
             self.encode,
+            self.unknown,
             self.labels,
             several=self.several,
             temperature=temperature,
-            unknown=self.unknown,
         )
-
-    def predictor(self, network: nn.Module, **decoding: Any) -> Judge:
-        for name in decoding.keys() - {"n"}:
-            raise ConfigError(f"{name}: a classifier writes nothing, so it has no such setting.")
-        return self._judge(network, self.temperature)
-
-    def settle(self, network: nn.Module, splits: Splits[Labelled]) -> Tree:
-        """The temperature that makes probabilities as often right as they say (Guo et al. 2017)."""
-        known = [e for e in splits.validation if -1 not in self.classes_of(e)]
-        if known and not self.several:
-            scores = self._judge(network).scores([input_of(e) for e in known])
-            wanted = np.array([self.classes_of(e)[0] for e in known])
-            self.temperature = fit_temperature(scores, wanted)
-        return {"calibration": {"temperature": self.temperature}}
-
-    def recall(self, facts: Tree) -> None:
-        self.temperature = float(facts.get("calibration", {}).get("temperature", 1.0))
-
-    def baselines(self, train: Sequence[Labelled]) -> dict[str, Predictor]:
-        inputs = [input_of(e) for e in train]
-        wanted = self.wanted(train)
-        return {
-            "majority": Majority.fit(inputs, wanted, self.labels, several=self.several),
-            "bag": Bags.fit(inputs, wanted, self.labels, several=self.several, pairs=self.pairs),
-        }
-
-    def load_baselines(self, folder: Path) -> dict[str, Predictor]:
-        labels, several = self.labels, self.several
-        return {
-            "majority": Majority.load(folder / "majority", labels, several=several),
-            "bag": Bags.load(folder / "bag", labels, several=several, pairs=self.pairs),
-        }
-
-    def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
-        found: list[bool] = baselines["majority"].known(inputs)
-        return found
-
-    def better(self, one: Scores, other: Scores) -> bool:
-        return one["accuracy"].value > other["accuracy"].value
-
-    def inputs(self, examples: Sequence[Labelled]) -> list[str]:
-        return [input_of(e) for e in examples]
-
-    def wanted(self, examples: Sequence[Labelled]) -> NDArray[np.int64]:
-        """(n,) class numbers, unknown ones behind the known; or (n, C) of zeros and ones."""
-        classes = [self.classes_of(e) for e in examples]
-        if not self.several:
-            return np.array([c[0] if c[0] >= 0 else len(self.labels) for c in classes])
-        found = np.zeros((len(classes), len(self.labels)), dtype=np.int64)
-        for row, one in enumerate(classes):
-            found[row, [c for c in one if c >= 0]] = 1
-        return found
-
-    def tallies(
-        self, probabilities: NDArray[np.float64], examples: Sequence[Labelled]
-    ) -> dict[str, Tally]:
-        return tallies_of(probabilities, self.wanted(examples), several=self.several)
-
-    def evaluate(
-        self,
-        network: nn.Module,
-        examples: Sequence[Labelled],
-        baselines: Mapping[str, Any],
-        decoding: Tree,
-    ) -> Evaluation:
-        inputs, models = self.inputs(examples), {"": self.predictor(network, **decoding)}
-        models |= {one.name: one for one in baselines.values()}
-        chances = {name: model.probabilities(inputs) for name, model in models.items()}
-        found = {name: scored(self.tallies(one, examples)) for name, one in chances.items()}
-        counts = {
-            "examples": len(examples),
-            "cut_texts": sum(map(self.is_cut, inputs)),
-            "unknown_labels": sum(-1 in self.classes_of(e) for e in examples),
-            "unknown_inputs": sum(bool(self.unknown(text)) for text in inputs),
-            "in_training": sum(self.known(dict(baselines), inputs)),
-        }
-        details = None
-        if not self.several:
-            details = details_of(inputs, chances[""], self.wanted(examples), self.labels)
-        return Evaluation(found.pop(""), found, counts, unit="texts", details=details)
-
-    def compare(self, one: Trained, other: Trained, examples: Sequence[Labelled]) -> Compared:
-        inputs = self.inputs(examples)
-        mine, theirs = (
-            side.task.tallies(side.task.predictor(side.network).probabilities(inputs), examples)  # type: ignore[attr-defined]
-            for side in (one, other)
-        )
-        known = [sum(side.task.known(dict(side.baselines), inputs)) for side in (one, other)]
-        scores = {name: difference(mine[name], theirs[name]) for name in mine}
-        return Compared(len(examples), (known[0], known[1]), scores)
-
-    def answers(self, examples: Sequence[Labelled]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for example in examples:
-            wanted = ", ".join(labels_of(example.label, self.recipe.data.separator))
-            found.setdefault(input_of(example), []).append(wanted)
-        return found
-
-    def samples(self, examples: Sequence[Labelled]) -> list[str]:
-        if self.recipe.samples:
-            return list(self.recipe.samples)
-        every = self.inputs(examples)
-        return every[:: -(-len(every) // SAMPLES) or 1]
-
-    def fits(self, text: str) -> bool:
-        return True
 
     def unknown(self, text: str) -> list[str]:
         return self.tokenizer.unknown(text)
 
     def replay(self, network: nn.Module, text: str) -> Replay:
         return replay_of(self, network, text)
-
-    def trace(self, predictor: Any, text: str, others: int) -> list[Step]:
-        raise ConfigError("a classifier writes nothing, so there is nothing to trace.")
 
     # Proving
 
@@ -362,13 +144,6 @@ class Classify(Usual):
     def invent(self, dice: Random, rows: int) -> list[Labelled]:
         between = self.recipe.data.separator
         return invent_labels(dice, rows, self.tokenizer, self.labels, between, pairs=self.pairs)
-
-
-def label_counts(examples: Sequence[Labelled], separator: str | None) -> dict[str, int]:
-    """How many texts each label has; the labels in order, numbers by their size."""
-    found = Counter(label for e in examples for label in labels_of(e.label, separator))
-    numbers = all(label.lstrip("-").isdecimal() for label in found)
-    return {label: found[label] for label in sorted(found, key=int if numbers else str)}
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:

@@ -19,11 +19,12 @@ from regard.models.bag_network import BagNetwork
 from regard.models.encoder import Source
 from regard.models.grams import Grams
 from regard.shapes import BagSettings
-from regard.tasks.classify import BY_KIND, Classify, Judged, label_counts
-from regard.tasks.judging import Judge
-from regard.tasks.label_data import input_of, texts_of
+from regard.tasks.classify import BY_KIND
+from regard.tasks.judging import Judging
+from regard.tasks.label_data import both_texts, texts_of
 from regard.tasks.label_proof import probe_of_labels
 from regard.tasks.label_recipe import ClassifyRecipe
+from regard.tasks.labelling import Judged, Labelling, label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
 
@@ -31,9 +32,9 @@ PROVED = 64  # grams of a text that a proof makes up, at most
 SHOWN = 24  # grams in a picture
 
 
-class ClassifyByBag(Classify):
+class ClassifyByBag(Labelling):
     def __init__(self, recipe: ClassifyRecipe, grams: Grams, counts: Mapping[str, int]) -> None:
-        super().__init__(recipe, None, counts)  # type: ignore[arg-type]
+        super().__init__(recipe, counts)
         self.grams = grams
         self._learned: Bag | None = None
 
@@ -47,7 +48,7 @@ class ClassifyByBag(Classify):
         return task
 
     def _learn(self, train: Sequence[Labelled]) -> Bag:
-        first, others = self._parts(self.inputs(train))
+        first, others = both_texts(self.inputs(train), self.pairs)
         wanted = self.wanted(train)
         return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
 
@@ -83,11 +84,6 @@ class ClassifyByBag(Classify):
             network.weights.copy_(torch.from_numpy(bag.weights))
             network.intercept.copy_(torch.from_numpy(bag.intercept))
 
-    def _parts(self, inputs: Sequence[str]) -> tuple[list[str], list[str] | None]:
-        both = [texts_of(text, self.pairs) for text in inputs]
-        first = [one for one, _ in both]
-        return first, [other for _, other in both] if self.pairs else None
-
     def bag(self, network: nn.Module) -> Bag:
         assert isinstance(network, BagNetwork)
         weights, intercept = (p.detach().cpu().numpy() for p in network.parameters())
@@ -96,7 +92,7 @@ class ClassifyByBag(Classify):
     # Learning: for the proofs; a training has no steps
 
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
-        first, others = self._parts([input_of(e) for e in examples])
+        first, others = both_texts(self.inputs(examples), self.pairs)
         rows = self.grams.rows(first, others)
         found: list[Judged | None] = []
         for number, example in enumerate(examples):
@@ -106,7 +102,7 @@ class ClassifyByBag(Classify):
             found.append(None if -1 in row.classes else row)
         return found
 
-    def _logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
+    def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
         source = Source.of([row.ids for row in batch])
         longest = max(len(row.ids) for row in batch)
         values = [[*row.values, *[0.0] * (longest - len(row.ids))] for row in batch]
@@ -115,7 +111,7 @@ class ClassifyByBag(Classify):
 
     # Using
 
-    def _judge(self, network: nn.Module, temperature: float = 1.0) -> Judge:
+    def judge(self, network: nn.Module, temperature: float = 1.0) -> Judging:
         return BagJudge(self, network, temperature)
 
     def is_cut(self, text: str) -> bool:
@@ -157,23 +153,17 @@ class ClassifyByBag(Classify):
         ]
 
 
-class BagJudge(Judge):
+class BagJudge(Judging):
     """Whole texts to the bag."""
 
     def __init__(self, task: ClassifyByBag, network: nn.Module, temperature: float) -> None:
-        super().__init__(
-            network,
-            task.encode,
-            task.labels,
-            several=task.several,
-            temperature=temperature,
-        )
+        super().__init__(network, task.labels, several=task.several, temperature=temperature)
         self.task = task
 
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         if not inputs:
             return np.zeros((0, len(self.labels)))
-        return self.task.bag(self.network).scores(*self.task._parts(inputs))
+        return self.task.bag(self.network).scores(*both_texts(inputs, self.task.pairs))
 
 
 def _shape(recipe: ClassifyRecipe) -> BagSettings:

@@ -3,6 +3,7 @@
 B texts   C classes
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ TOKENS_AT_ONCE = 16_000
 YES = 0.5  # the probability from which on one of several labels is given
 
 
-class Judge:
+class Judging(ABC):
     """
-    encode        a text -> (token ids, segments or None)
+    network       what judges
     labels        names of the classes, in order
     several       whether a text may have several labels, or none
     temperature   divides the scores, so that probabilities are as often right as they say
@@ -31,17 +32,18 @@ class Judge:
     name = "network"
 
     def __init__(
-        self,
-        network: Any,
-        encode: Callable[[str], tuple[list[int], list[int] | None]],
-        labels: Sequence[str],
-        *,
-        several: bool,
-        temperature: float = 1.0,
-        unknown: Callable[[str], list[str]] = lambda text: [],
+        self, network: Any, labels: Sequence[str], *, several: bool, temperature: float = 1.0
     ) -> None:
-        self.network, self.encode, self.labels = network, encode, labels
-        self.several, self.temperature, self.unknown = several, temperature, unknown
+        self.network, self.labels = network, labels
+        self.several, self.temperature = several, temperature
+
+    @abstractmethod
+    def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        """(B, C) before they become probabilities"""
+
+    def unknown(self, text: str) -> list[str]:
+        """Pieces that were never met in training."""
+        return []
 
     def predict(self, inputs: Sequence[str]) -> list[Prediction]:
         found = self.probabilities(inputs)  # (B, C)
@@ -54,9 +56,32 @@ class Judge:
         """(B, C)"""
         return probabilities_of(self.scores(inputs) / self.temperature, several=self.several)
 
+    def save(self, folder: Path) -> None:
+        save_weights(self.network, folder / "model.safetensors")
+
+
+class Judge(Judging):
+    """A network over tokens; `encode`: a text -> (token ids, segments or None)."""
+
+    def __init__(
+        self,
+        network: Any,
+        encode: Callable[[str], tuple[list[int], list[int] | None]],
+        unknown: Callable[[str], list[str]],
+        labels: Sequence[str],
+        *,
+        several: bool,
+        temperature: float = 1.0,
+    ) -> None:
+        super().__init__(network, labels, several=several, temperature=temperature)
+        self.encode, self._unknown = encode, unknown
+
+    def unknown(self, text: str) -> list[str]:
+        return self._unknown(text)
+
     @torch.no_grad()
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
-        """(B, C) before they become probabilities; short texts are read with short ones."""
+        """Short texts are read with short ones."""
         self.network.eval()
         device = next(self.network.parameters()).device
         encoded = [self.encode(text) for text in inputs]
@@ -67,9 +92,6 @@ class Judge:
             source = source_of([encoded[i] for i in rows], device)
             found[rows] = self.network(source).double().cpu().numpy()
         return found
-
-    def save(self, folder: Path) -> None:
-        save_weights(self.network, folder / "model.safetensors")
 
 
 def source_of(rows: Sequence[tuple[list[int], list[int] | None]], device: torch.device) -> Source:
@@ -88,6 +110,17 @@ def probabilities_of(scores: NDArray[np.float64], *, several: bool) -> NDArray[n
     shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
     one: NDArray[np.float64] = shifted / shifted.sum(axis=1, keepdims=True)
     return one
+
+
+def predicted_all(
+    inputs: Sequence[str],
+    probabilities: NDArray[np.float64],
+    labels: Sequence[str],
+    *,
+    several: bool,
+) -> list[Prediction]:
+    pairs = zip(inputs, probabilities, strict=True)
+    return [predicted(text, row, labels, several=several) for text, row in pairs]
 
 
 def predicted(

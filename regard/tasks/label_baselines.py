@@ -16,28 +16,13 @@ from regard.files import make_folder, read_table, write_json
 from regard.models.bag import Bag
 from regard.names import Prediction
 from regard.shapes import BagSettings
-from regard.tasks.judging import predicted, probabilities_of
-from regard.tasks.label_data import texts_of
+from regard.tasks.judging import predicted_all, probabilities_of
+from regard.tasks.label_data import both_texts
 
 Wanted = NDArray[np.int64]  # (n,) class numbers, or (n, C) of zeros and ones
 
 
-class _Judging:
-    labels: Sequence[str]
-    several: bool
-
-    def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
-        raise NotImplementedError
-
-    def predict(self, inputs: Sequence[str]) -> list[Prediction]:
-        found = self.probabilities(inputs)
-        return [
-            predicted(text, row, self.labels, several=self.several)
-            for text, row in zip(inputs, found, strict=True)
-        ]
-
-
-class Majority(_Judging):
+class Majority:
     """Whatever the text: how frequent each label is. It also remembers, by a hash, which texts it
     has seen."""
 
@@ -60,6 +45,9 @@ class Majority(_Judging):
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         return np.tile(np.array(self.shares, dtype=np.float64), (len(inputs), 1))
 
+    def predict(self, inputs: Sequence[str]) -> list[Prediction]:
+        return predicted_all(inputs, self.probabilities(inputs), self.labels, several=self.several)
+
     def known(self, inputs: Sequence[str]) -> list[bool]:
         return [_digest(text) in self.seen for text in inputs]
 
@@ -79,7 +67,7 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-class Bags(_Judging):
+class Bags:
     """TF-IDF of words and pairs of words, judged by logistic regression."""
 
     name = "bag of words and pairs (TF-IDF, logistic regression)"
@@ -97,13 +85,16 @@ class Bags(_Judging):
         several: bool,
         pairs: bool,
     ) -> Self:
-        texts, others = _parts(inputs, pairs)
+        texts, others = both_texts(inputs, pairs)
         bag = Bag.fit(BagSettings(), texts, wanted, len(labels), others)
         return cls(bag, labels, several, pairs)
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
-        texts, others = _parts(inputs, self.pairs)
+        texts, others = both_texts(inputs, self.pairs)
         return probabilities_of(self.bag.scores(texts, others), several=self.several)
+
+    def predict(self, inputs: Sequence[str]) -> list[Prediction]:
+        return predicted_all(inputs, self.probabilities(inputs), self.labels, several=self.several)
 
     def save(self, folder: Path) -> None:
         self.bag.save(folder)
@@ -111,9 +102,3 @@ class Bags(_Judging):
     @classmethod
     def load(cls, folder: Path, labels: Sequence[str], *, several: bool, pairs: bool) -> Self:
         return cls(Bag.load(folder), labels, several, pairs)
-
-
-def _parts(inputs: Sequence[str], pairs: bool) -> tuple[list[str], list[str] | None]:
-    both = [texts_of(text, pairs) for text in inputs]
-    first = [one for one, _ in both]
-    return first, [other for _, other in both] if pairs else None

@@ -1,5 +1,6 @@
 """Labelled texts on their sides."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from regard.data.labels import Labelled, read_labels, refuse_useless
@@ -45,3 +46,10 @@ def texts_of(text: str, pairs: bool) -> tuple[str, str]:
         return text, ""
     first, _, second = text.partition(BETWEEN)
     return first, second
+
+
+def both_texts(inputs: Sequence[str], pairs: bool) -> tuple[list[str], list[str] | None]:
+    """The first texts of all inputs, and the second ones where there are any."""
+    both = [texts_of(text, pairs) for text in inputs]
+    first = [one for one, _ in both]
+    return first, [other for _, other in both] if pairs else None
