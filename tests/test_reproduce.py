@@ -1,6 +1,7 @@
 """Results that can be had again: each plan is whole, and one is carried out in small."""
 
 import csv
+import dataclasses
 import gzip
 import json
 import lzma
@@ -182,6 +183,7 @@ def write_files(folder, files):
 def test_the_data_of_every_plan_fit_its_recipes(shelf, name, monkeypatch):
     monkeypatch.setattr(sets, "ROWS", {"path": 120, "validation": 20, "test": 20})
     monkeypatch.setattr(labelled, "HELD_OUT", 2)
+    monkeypatch.setattr(labelled, "MADE_UP", {"path": 20, "validation": 5, "test": 5})
     plan = PLANS[name]
     for part in plan.parts:
         recipe, _ = make_recipe(recipe_of(name, part), tree={"data": plan.data_of(part, shelf)})
@@ -219,7 +221,7 @@ def test_the_brown_corpus_is_read_without_tags_in_the_order_of_a_hash(shelf):
 
 def rows_of(path):
     with Path(path).open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))[1:]
+        return [tuple(row) for row in csv.reader(file)][1:]
 
 
 def test_reviews_with_the_highest_numbers_of_each_class_are_reported_on(shelf, monkeypatch):
@@ -248,6 +250,56 @@ def test_no_phrase_of_a_held_out_sentence_is_trained_on(shelf):
     for sentence in (*held_out[0], *held_out[1]):
         assert sentence.startswith("a film"), "only whole sentences are reported on"
         assert not any(f" {text} " in f" {sentence} " for text in train)
+
+
+def test_only_the_order_of_two_words_tells_who_is_first(shelf, monkeypatch):
+    monkeypatch.setattr(labelled, "MADE_UP", {"path": 300, "validation": 20, "test": 30})
+    found = labelled.who_is_first(shelf)
+    rows = [row for side in sets.SIDES for row in rows_of(found[side])]
+    assert len({text for text, _ in rows}) == len(rows) == 350
+    for text, label in rows:
+        words = text.split()
+        man, dog = words.index("man"), words.index("dog")
+        assert label == ("man" if man < dog else "dog")
+        assert abs(man - dog) > 1 and 0 < min(man, dog) and max(man, dog) < len(words) - 1
+    assert 120 < sum(label == "man" for _, label in rows) < 230
+
+
+def test_few_reviews_are_some_of_all_and_the_test_is_the_same(shelf, monkeypatch):
+    monkeypatch.setattr(labelled, "HELD_OUT", 2)
+    every, few = labelled.film_reviews(shelf), labelled.film_reviews(shelf, "begun-3")
+    assert len(rows_of(few["path"])) == 3 and set(rows_of(few["path"])) < set(rows_of(every["path"]))
+    for side in ("validation", "test"):
+        assert rows_of(few[side]) == rows_of(every[side])
+
+
+# Runs of other plans
+
+
+def test_a_run_of_another_plan_is_asked_for_and_used(small_plan, tmp_path, monkeypatch):
+    plan = PLANS["reverse"]
+    after = dataclasses.replace(
+        plan, parts=("transformer",), claims=(), uses={"before": "reverse/additive"}
+    )
+    monkeypatch.setitem(PLANS, "after", after)
+    (tmp_path / "after.toml").write_text(SMALL + "model.heads = 2\n")
+    refused = small_plan(reproduce, ["after"])
+    assert "is needed first" in str(refused.exception)
+    assert "regard reproduce reverse --out" in str(refused.exception)
+    small_plan(reproduce, ["reverse"])
+    done = json.loads(small_plan(reproduce, ["after", "--json"]).stdout)
+    assert [row["model"] for row in done["results"] if ":" not in row["model"]] == [
+        "before",
+        "transformer",
+    ]
+
+
+def test_every_run_that_a_plan_uses_is_made_by_another():
+    for plan in PLANS.values():
+        for name, folder in plan.uses.items():
+            other, part = folder.split("/")
+            assert part in PLANS[other].parts and name not in plan.parts
+        assert set(plan.begins.values()) <= set(plan.uses) and set(plan.begins) <= set(plan.parts)
 
 
 def test_data_that_are_not_there_are_asked_for(tmp_path):
@@ -281,6 +333,8 @@ def run_with(**scores):
         (claims.score("one", "bleu", 30.1), False),
         (claims.score("one", "wer", 25), True),
         (claims.score("one", "wer", 24), False),
+        (claims.by_chance("one", "bleu", 30), True),
+        (claims.by_chance("one", "bleu", 31), False),
         (claims.within("one", 10), True),
         (claims.within("one", 9.9), False),
         (claims.says("one", "calme", "still", "calm"), True),

@@ -77,15 +77,31 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
     from regard.run import Run
     from regard.tasks.recipe import make_recipe
 
-    shelf, runs = Shelf(data_dir, home / "data"), {}
+    shelf = Shelf(data_dir, home / "data")
+    used = {name: home.absolute().parent / run for name, run in plan.uses.items()}
+    runs = {name: _finished(folder) for name, folder in used.items()}
     for part in plan.parts:
-        folder, data = home / part, plan.data_of(part, shelf)
-        recipe, _ = make_recipe(recipe_of(name, part), tree={"data": data})
+        folder, tree = home / part, {"data": plan.data_of(part, shelf)}
+        if part in plan.begins:
+            tree["begin"] = str(used[plan.begins[part]])
+        recipe, _ = make_recipe(recipe_of(name, part), tree=tree)
         say(f"\n{name}, {part}, in {folder}")
         with redirect_stdout(sys.stderr):  # its tables are talk here
             _carry_on(recipe, folder)
         runs[part] = Run.load(folder)
     return runs
+
+
+def _finished(folder: Path) -> "Run":
+    """A run of another plan, whose folder lies beside this plan's."""
+    from regard.run import Run, is_finished
+
+    if not (folder.exists() and is_finished(folder)):
+        raise ConfigError(
+            f"{folder}: is needed first. Run: regard reproduce {folder.parent.name} --out "
+            f"{folder.parent}"
+        )
+    return Run.load(folder)
 
 
 def _carry_on(recipe: "Recipe", folder: Path) -> None:
@@ -127,7 +143,7 @@ def write_result(
         name,
         f"regard reproduce {name}",
         next(iter(facts.values()))["environment"],
-        seconds=round(sum(fact["seconds"] for fact in facts.values()), 1),
+        seconds=round(sum(facts[part]["seconds"] for part in plan.parts), 1),
         results=[row for part, fact in facts.items() for row in _rows(part, fact)],
         claims=[held._asdict() for held in plan.judged(runs)],
     )

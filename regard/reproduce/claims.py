@@ -35,6 +35,16 @@ def score(part: str, metric: str, bound: float) -> Claim:
     return Claim(f"{part}: {SCORE_TITLES[metric]} {side} {bound:g}", judge)
 
 
+def by_chance(part: str, metric: str, bound: float) -> Claim:
+    """A score that is what guessing gives: its interval holds the bound."""
+
+    def judge(runs: Runs) -> Judged:
+        found = runs[part].facts["test"]["scores"][metric]
+        return interval(found), found["low"] <= bound <= found["high"]
+
+    return Claim(f"{part}: {SCORE_TITLES[metric]} no better than guessing, {bound:g}", judge)
+
+
 def goal(claim: Claim) -> Claim:
     return claim._replace(says=f"{claim.says} (a goal)", must=False)
 

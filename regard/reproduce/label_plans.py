@@ -5,7 +5,16 @@ from functools import partial
 
 from regard.config import Tree
 from regard.reproduce import labelled
-from regard.reproduce.claims import Claim, average, goal, score, stated, within
+from regard.reproduce.claims import (
+    Claim,
+    average,
+    better,
+    by_chance,
+    goal,
+    score,
+    stated,
+    within,
+)
 from regard.reproduce.plan import Plan
 from regard.reproduce.sets import Shelf
 
@@ -28,6 +37,13 @@ def _best(part: str, least: float, hoped: float) -> tuple[Claim, ...]:
     return score(part, "accuracy", least), goal(score(part, "accuracy", hoped))
 
 
+BEGUN = ("scratch-500", "begun-500", "scratch", "begun")
+ORDER_ON_REVIEWS = {
+    "reviews, bag": "imdb-bag/tfidf",
+    "reviews, LSTM": "imdb-bilstm/lstm",
+    "reviews, no positions": "imdb-transformer/none",
+    "reviews, Transformer": "imdb-transformer/positions",
+}
 TREC, MRPC = folds("bag", "lstm"), folds("bag")
 LABEL_PLANS: dict[str, Plan] = {
     "imdb-bag": Plan(
@@ -99,5 +115,31 @@ LABEL_PLANS: dict[str, Plan] = {
         partial(folded_data, labelled.paraphrases),
         (average(MRPC, "accuracy", 0.0, above="most frequent label"),),
         by_part=True,
+    ),
+    "order": Plan(
+        "who knows the order of words? On rows where only that decides, and on reviews",
+        ("bag", "none", "rnn", "transformer"),
+        labelled.who_is_first,
+        (
+            by_chance("bag", "accuracy", 50),
+            by_chance("none", "accuracy", 50),
+            score("rnn", "accuracy", 95),
+            score("transformer", "accuracy", 95),
+            *(stated(name, "accuracy") for name in ORDER_ON_REVIEWS),
+        ),
+        uses=ORDER_ON_REVIEWS,
+    ),
+    "gpt-classify": Plan(
+        "film reviews, good or bad, by the GPT that has read others, and by a new one",
+        BEGUN,
+        labelled.film_reviews,
+        (
+            better("begun-500", "scratch-500", "accuracy"),
+            better("begun", "scratch", "accuracy"),
+            *_in_time(BEGUN, 60),
+        ),
+        by_part=True,
+        uses={"gpt": "reviews-gpt/transformer"},
+        begins={"begun-500": "gpt", "begun": "gpt"},
     ),
 }

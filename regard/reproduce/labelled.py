@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from random import Random
 
 from regard.config import Tree
 from regard.data.lines import read_lines
@@ -13,22 +14,29 @@ from regard.reproduce.sets import SIDES, Shelf
 HELD_OUT = 1250  # reviews of each class to report on, and as many to validate on
 FOLDS = 5
 TENTH = (80, 10, 10)
+MADE_UP = {"path": 6000, "validation": 500, "test": 1000}
+FILLERS = (
+    "a the saw ran old red sun sea day hat box tree house road river stone cloud and then here "
+    "soon late far near very green small long quiet bright"
+).split()
 
 Row = tuple[str, ...]
 
 
-def film_reviews(shelf: Shelf) -> Tree:
+def film_reviews(shelf: Shelf, part: str = "") -> Tree:
     """IMDB: reviews of one film have neighbouring numbers, so the highest numbers of each class are
-    reported on, and those before them validate."""
-    rows = list(_table(shelf, "imdb/train.tsv.xz"))
+    reported on, and those before them validate. A part such as "begun-500" trains on so few."""
+    rows, few = list(_table(shelf, "imdb/train.tsv.xz")), part.rpartition("-")[2]
     sides: dict[str, list[Row]] = {side: [] for side in SIDES}
     for label in ("0", "1"):
         own = sorted((row for row in rows if row[1] == label), key=_number)
         cuts = len(own) - 2 * HELD_OUT, len(own) - HELD_OUT
         parts = own[: cuts[0]], own[cuts[0] : cuts[1]], own[cuts[1] :]
-        for side, part in zip(SIDES, parts, strict=True):
-            sides[side] += [(row[3], row[1]) for row in part]
-    return written(shelf, "reviews", ("text", "label"), sides)
+        for side, reviews in zip(SIDES, parts, strict=True):
+            sides[side] += [(row[3], row[1]) for row in reviews]
+    if few.isdecimal():
+        sides["path"] = sorted(sides["path"], key=lambda row: place_of(row[0]))[: int(few)]
+    return written(shelf, f"reviews{few and '-' + few}", ("text", "label"), sides)
 
 
 def _number(row: Row) -> int:
@@ -73,6 +81,23 @@ def naive_phrases(shelf: Shelf) -> Tree:
 
 def phrases_of(shelf: Shelf, part: str) -> Tree:
     return naive_phrases(shelf) if part == "naive" else phrases(shelf)
+
+
+def who_is_first(shelf: Shelf) -> Tree:
+    """Made up: which of two words comes first? They never stand side by side, nor at an end, so
+    that neither words nor pairs of neighbours say it; only their order does."""
+    dice, seen = Random(0), set[str]()
+    sides: dict[str, list[Row]] = {side: [] for side in SIDES}
+    for side, count in MADE_UP.items():
+        while len(sides[side]) < count:
+            words = dice.choices(FILLERS, k=12)
+            first, second = sorted(dice.sample(range(1, 11), 2))
+            named = dice.sample(("man", "dog"), 2)
+            words[first], words[second] = named
+            if second - first > 1 and (text := " ".join(words)) not in seen:
+                seen.add(text)
+                sides[side].append((text, named[0]))
+    return written(shelf, "order", ("text", "label"), sides)
 
 
 # How rows find their side

@@ -1,7 +1,7 @@
 """What a plan is: runs, their data, and what is claimed about them together."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from regard.config import Tree
@@ -29,6 +29,10 @@ class Plan:
     claims: tuple[Claim, ...]
     by_part: bool = False
     """Whether parts have data of their own: then `data` is asked with the part's name too."""
+    uses: Mapping[str, str] = field(default_factory=dict)
+    """Runs of other plans, as in "imdb-bilstm/lstm", by the name that they have here."""
+    begins: Mapping[str, str] = field(default_factory=dict)
+    """Which of those a part begins with, where its network is not new."""
 
     def data_of(self, part: str, shelf: Shelf) -> Tree:
         return self.data(shelf, part) if self.by_part else self.data(shelf)
