@@ -37,6 +37,8 @@ SCORE_TITLES = {
 }
 REMARKS = {  # counts in the result of an evaluation that a reader of its scores must know
     "too_long": "inputs are empty or too long: counted as wrong",
+    "cut_outputs": "outputs were cut at their greatest length (decode.max_length)",
+    "unknown_targets": "examples want an output with pieces that the model can not write",
     "not_measured": "examples are empty or too long to count the next tokens that are right",
     "unknown_tokens": "tokens were never met in training: to guess one of them is too easy",
     "cut_texts": "texts are longer than the model takes: a part of each was read",
@@ -82,6 +84,8 @@ class Prediction:
     """The next best outputs, or further samples, when more than one was asked for."""
     problem: str = ""
     """Why there is no output, where the model could not take the input."""
+    finished: bool = True
+    """False where only the greatest length of an output ended it."""
     probabilities: Mapping[str, float] | None = None
     """Of every label, where the output is one of them."""
 
@@ -93,6 +97,8 @@ class Prediction:
             known["others"] = [{"output": o.output, "score": o.score} for o in self.others]
         if self.problem:
             known["problem"] = self.problem
+        if not self.finished:
+            known["finished"] = False
         if self.probabilities is not None:
             known |= {"label": self.output, "probabilities": dict(self.probabilities)}
         return known

@@ -5,6 +5,8 @@ import dataclasses
 import gzip
 import json
 import lzma
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -52,40 +54,59 @@ def test_rows_made_up_are_turned_around_and_in_one_file_only(tmp_path, monkeypat
     assert max(len(source.split()) for source, _ in pairs) == sets.LONGEST
 
 
+@contextmanager
+def few_rows_and_steps(home):
+    """The plan "reverse" in small, in this folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        patch.setattr(sets, "ROWS", {"path": 120, "validation": 20, "test": 20})
+        patch.setattr("regard.reproduce.plans.RECIPES", home)
+        networks = {"transformer": "model.heads = 2\n", "additive": 'model.kind = "rnn"\n'}
+        for part, more in networks.items():
+            (home / f"reverse-{part}.toml").write_text(SMALL + more)
+        yield CliRunner().invoke
+
+
 @pytest.fixture
-def small_plan(tmp_path, monkeypatch):
-    """The plan "reverse" with few rows and few steps."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sets, "ROWS", {"path": 120, "validation": 20, "test": 20})
-    monkeypatch.setattr("regard.reproduce.plans.RECIPES", tmp_path)
-    networks = {"transformer": "model.heads = 2\n", "additive": 'model.kind = "rnn"\n'}
-    for part, more in networks.items():
-        (tmp_path / f"reverse-{part}.toml").write_text(SMALL + more)
-    return CliRunner().invoke
+def small_plan(tmp_path):
+    with few_rows_and_steps(tmp_path) as invoke:
+        yield invoke
 
 
-def test_a_plan_trains_is_held_against_its_claims_and_written_down(small_plan, tmp_path):
-    done = small_plan(reproduce, ["reverse"])
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory):
+    home = tmp_path_factory.mktemp("trained")
+    with few_rows_and_steps(home) as invoke:
+        return home, invoke(reproduce, ["reverse"])
+
+
+@pytest.fixture
+def trained_plan(trained_once, small_plan, tmp_path):
+    """The same, trained already."""
+    shutil.copytree(trained_once[0] / "runs", tmp_path / "runs")
+    return small_plan
+
+
+def test_a_plan_trains_is_held_against_its_claims_and_written_down(trained_once):
+    home, done = trained_once
     assert done.exit_code == 1, "six steps teach nothing, and that is said"
     assert done.stdout.count("DOES NOT HOLD") == 3 and "anti-diagonal" in done.stdout
     assert done.stdout.count("holds") == 2, "in less than ten minutes"
-    (path,) = (tmp_path / "bench" / "results").iterdir()
+    (path,) = (home / "bench" / "results").iterdir()
     result = json.loads(path.read_text(encoding="utf-8"))
     assert path.name == f"{result['date']}-reverse.json"
     models = [row["model"] for row in result["results"]]
     assert models[0] == "additive" and "transformer: copy the source" in models
     assert all(row["scores"]["exact_match"]["signature"] for row in result["results"])
     assert result["results"][0]["split"] == "test part, 20 inputs" and result["seconds"] > 0
-    assert result["command"] == "regard reproduce reverse" and result["hardware"]
-    assert str(tmp_path) not in path.read_text(encoding="utf-8")
+    assert result["command"] == "regard reproduce reverse --data-dir DATA" and result["hardware"]
+    assert str(home) not in path.read_text(encoding="utf-8")
 
 
-def test_what_is_finished_is_not_trained_again(small_plan, tmp_path):
-    first = small_plan(reproduce, ["reverse", "--json"])
-    assert len(json.loads(first.stdout)["claims"]) == 5, "tables of the training are talk"
+def test_what_is_finished_is_not_trained_again(trained_plan, tmp_path):
     before = (tmp_path / "runs/reverse/additive/run.json").stat().st_mtime_ns
-    again = small_plan(reproduce, ["reverse", "--json"])
-    assert json.loads(again.stdout)["name"] == "reverse"
+    again = trained_plan(reproduce, ["reverse", "--json"])
+    assert len(json.loads(again.stdout)["claims"]) == 5
     assert (tmp_path / "runs/reverse/additive/run.json").stat().st_mtime_ns == before
 
 
@@ -95,11 +116,10 @@ def test_the_list_and_a_name_that_is_not_on_it():
     assert 'Did you mean "reverse"?' in str(refused.exception)
 
 
-def test_a_run_of_another_recipe_is_not_taken_for_it(small_plan, tmp_path):
-    small_plan(reproduce, ["reverse"])
+def test_a_run_of_another_recipe_is_not_taken_for_it(trained_plan, tmp_path):
     path = tmp_path / "reverse-additive.toml"
     path.write_text(path.read_text() + "train.rate = 0.5\n")
-    refused = small_plan(reproduce, ["reverse"])
+    refused = trained_plan(reproduce, ["reverse"])
     assert "trained by another version of this recipe" in str(refused.exception)
 
 
@@ -118,7 +138,9 @@ def test_a_stopped_run_goes_on(small_plan, tmp_path):
     data = sets.reversed_rows(Shelf(None, tmp_path / "runs/reverse/data"))
     ours = recipe.model_copy(update={"data": recipe.data.model_copy(update=data)})
     new_training(ours, tmp_path / "runs/reverse/additive")
-    assert small_plan(reproduce, ["reverse", "--json"]).exit_code == 1
+    done = small_plan(reproduce, ["reverse", "--json"])
+    assert done.exit_code == 1
+    assert len(json.loads(done.stdout)["claims"]) == 5, "tables of the training are talk"
     assert is_finished(tmp_path / "runs/reverse/additive")
 
 
@@ -268,7 +290,8 @@ def test_only_the_order_of_two_words_tells_who_is_first(shelf, monkeypatch):
 def test_few_reviews_are_some_of_all_and_the_test_is_the_same(shelf, monkeypatch):
     monkeypatch.setattr(labelled, "HELD_OUT", 2)
     every, few = labelled.film_reviews(shelf), labelled.film_reviews(shelf, "begun-3")
-    assert len(rows_of(few["path"])) == 3 and set(rows_of(few["path"])) < set(rows_of(every["path"]))
+    assert len(rows_of(few["path"])) == 3
+    assert set(rows_of(few["path"])) < set(rows_of(every["path"]))
     for side in ("validation", "test"):
         assert rows_of(few[side]) == rows_of(every[side])
 
@@ -276,18 +299,17 @@ def test_few_reviews_are_some_of_all_and_the_test_is_the_same(shelf, monkeypatch
 # Runs of other plans
 
 
-def test_a_run_of_another_plan_is_asked_for_and_used(small_plan, tmp_path, monkeypatch):
+def test_a_run_of_another_plan_is_asked_for_and_used(trained_plan, tmp_path, monkeypatch):
     plan = PLANS["reverse"]
     after = dataclasses.replace(
         plan, parts=("transformer",), claims=(), uses={"before": "reverse/additive"}
     )
     monkeypatch.setitem(PLANS, "after", after)
     (tmp_path / "after.toml").write_text(SMALL + "model.heads = 2\n")
-    refused = small_plan(reproduce, ["after"])
+    refused = trained_plan(reproduce, ["after", "--out", "elsewhere/after"])
     assert "is needed first" in str(refused.exception)
     assert "regard reproduce reverse --out" in str(refused.exception)
-    small_plan(reproduce, ["reverse"])
-    done = json.loads(small_plan(reproduce, ["after", "--json"]).stdout)
+    done = json.loads(trained_plan(reproduce, ["after", "--json"]).stdout)
     assert [row["model"] for row in done["results"] if ":" not in row["model"]] == [
         "before",
         "transformer",

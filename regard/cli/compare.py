@@ -58,6 +58,8 @@ def compare(
     regard compare runs/translate runs/translate-2 --data test.tsv --json
     regard compare reviews.csv --target label --budget 20m
     """
+    if b is None and data:
+        raise ConfigError("--data goes with two runs; name the table itself: regard compare TABLE")
     if b is None:
         which(
             a, out or free_folder(Path("runs") / "compare"), (source, target), budget, sets, as_json
@@ -70,6 +72,8 @@ def compare(
     if as_json:
         echo_json(result)
         return
+    for note in result["notes"]:
+        say(note)
     say(f"{result['data']}, {result['examples']:,} inputs; 95 % paired bootstrap intervals")
     head = ["", str(a), str(b), "difference", "95 % interval", ""]
     rows = [_row(name, found, (a, b)) for name, found in result["scores"].items()]
@@ -77,6 +81,8 @@ def compare(
     for side, path in (("a", a), ("b", b)):
         if known := result["in_training"][side]:
             say(f"{path} was trained on {known:,} of the inputs: the scores flatter it.")
+        if long := result["too_long"][side]:
+            say(f"{path} can not take {long:,} of the inputs, too long or empty: counted as wrong.")
 
 
 def which(

@@ -59,8 +59,8 @@ def predict(
 ) -> None:
     """Answer INPUTS, or the lines of a file, or of standard input.
 
-    Every input is answered by one line, in order. An input that is too long for the model is
-    answered by an empty line and a remark on standard error; the exit code is 2 then. "score"
+    Every input is answered by one line, in order. An input that is empty or too long for the model
+    is answered by an empty line and a remark on standard error; the exit code is 2 then. "score"
     is the natural logarithm of the output's probability.
 
     \b
@@ -176,11 +176,12 @@ class Remarks:
     """What to say about inputs that could not be answered, or not be read in full."""
 
     def __init__(self) -> None:
-        self.problems = 0
+        self.problems, self.cut = 0, 0
         self.unknown: dict[str, None] = {}
 
     def note(self, number: int, prediction: "Prediction") -> None:
         self.unknown |= dict.fromkeys(prediction.unknown[:SAID] if len(self.unknown) < 20 else ())
+        self.cut += not prediction.finished
         if prediction.problem:
             self.problems += 1
             if self.problems <= SAID:
@@ -191,6 +192,11 @@ class Remarks:
         if self.unknown:
             shown = " ".join(repr(piece) for piece in list(self.unknown)[:10])
             say(f"regard: warning: never met in training, so read as unknown: {shown}")
+        if self.cut:
+            say(
+                f"regard: warning: outputs cut at their greatest length: {self.cut:,}. A longer "
+                "one is allowed by decode.max_length in recipe.toml."
+            )
         if self.problems > SAID:
             say(f"regard: {self.problems:,} inputs in all could not be answered.")
         return 2 if self.problems else 0

@@ -11,6 +11,7 @@ from regard.cli.closing import carry_out
 from regard.cli.console import columns, echo_json, quick_start, say
 from regard.errors import ConfigError
 from regard.files import locked, read_facts
+from regard.names import REMARKS
 from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def write_result(
     path = record(
         results,
         name,
-        f"regard reproduce {name}",
+        f"regard reproduce {name} --data-dir DATA",
         next(iter(facts.values()))["environment"],
         seconds=round(sum(facts[part]["seconds"] for part in plan.parts), 1),
         results=[row for part, fact in facts.items() for row in _rows(part, fact)],
@@ -154,12 +155,11 @@ def _rows(part: str, facts: "Tree") -> "list[Tree]":
     """One of the model, and one of each baseline."""
     test = facts["test"]
     split = f"{test['data']}, {test['examples']:,} {test.get('unit', 'inputs')}"
-    counts = ("too_long", "not_measured", "unknown_inputs", "in_training")
     kept = ("seconds", "steps", "parameters", "tokens_per_second", "memory")
     about = {key: facts[key] for key in kept}
     data = {key: facts["data"][key] for key in ("sha256", "train", "validation", "test")}
     model = {"model": part, "split": split, "scores": test["scores"], **about, "data": data}
-    model |= {key: test[key] for key in counts} | {"samples": facts["samples"]}
+    model |= {key: test[key] for key in REMARKS if key in test} | {"samples": facts["samples"]}
     beside = [
         {"model": f"{part}: {one['name']}", "split": split, "scores": one["scores"]}
         for one in test["baselines"]

@@ -30,6 +30,8 @@ def show_traces(
         except TextError as error:
             say(f"regard: input {number}: {error}")
             problems += 1
+            if as_json:  # a line for every input, so that none is shifted
+                echo_json({"input": text, "steps": [], "problem": str(error)})
             continue
         if as_json:
             echo_json({"input": text, "steps": [step._asdict() for step in steps]})

@@ -8,7 +8,6 @@ import numpy as np
 from regard.errors import DataError
 from regard.metrics.bootstrap import Counts, Tally, percent
 from regard.metrics.metric import Metric, Outputs, References
-from regard.names import Score
 
 
 @Metric
@@ -26,12 +25,12 @@ def exact_match(outputs: Outputs, references: References) -> Tally:
     return Tally(np.array(rows, float), percent, "exact_match|blanks:outer-stripped|references:any")
 
 
-def token_accuracy(predicted: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> Score:
+def token_accuracy(predicted: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> Tally:
     """The share of positions where the predicted next token is the wanted one, in percent.
 
     predicted, wanted   a row of ids for every example, of equal lengths and without padding
 
-    >>> token_accuracy([[5, 6, 7], [8]], [[5, 6, 9], [8]]).value
+    >>> token_accuracy([[5, 6, 7], [8]], [[5, 6, 9], [8]]).score().value
     75.0
     """
     if len(predicted) != len(wanted):
@@ -48,21 +47,21 @@ def token_accuracy(predicted: Sequence[Sequence[int]], wanted: Sequence[Sequence
     if not any(map(len, wanted)):
         raise DataError("nothing to score: there is no token. Is the file or the split empty?")
     rows = [(sum(map(eq, p, w)), len(w)) for p, w in zip(predicted, wanted, strict=True)]
-    return Tally(np.array(rows, float), percent, "token_accuracy|positions:without-padding").score()
+    return Tally(np.array(rows, float), percent, "token_accuracy|positions:without-padding")
 
 
-def perplexity(losses: Sequence[float], tokens: Sequence[int]) -> Score:
+def perplexity(losses: Sequence[float], tokens: Sequence[int]) -> Tally:
     """How many equally likely next tokens would be as hard to guess: e to the mean loss of a token.
 
     losses   of every example, summed over its tokens, natural logarithm
 
-    >>> round(perplexity([np.log(8)], [3]).value, 6)
+    >>> round(perplexity([np.log(8)], [3]).score().value, 6)
     2.0
     """
     rows = np.array([losses, tokens], float).T
     if not rows.size:
         raise DataError("nothing to score: there is no token. Is the file or the split empty?")
-    return Tally(rows, _perplexity, "perplexity|of-tokens:without-padding").score()
+    return Tally(rows, _perplexity, "perplexity|of-tokens:without-padding")
 
 
 def _perplexity(totals: Counts) -> Counts:

@@ -28,5 +28,8 @@ def compare(
         "data": name,
         "examples": found.examples,
         "in_training": dict(zip("ab", found.in_training, strict=True)),
+        "too_long": dict(zip("ab", found.too_long, strict=True)),
+        "skipped_rows": part.skipped,
+        "notes": list(part.notes),
         "scores": found.scores,
     }

@@ -42,6 +42,7 @@ class Run:
 
     def __init__(self, folder: Path, task: Task[Any], network: nn.Module, facts: Tree) -> None:
         self.folder, self.task, self.network, self.facts = folder, task, network, facts
+        self._baselines: dict[str, Predictor] | None = None
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> "Run":
@@ -130,12 +131,15 @@ class Run:
         paths = paths_of(data)
         recipe = with_columns(self.recipe, columns)
         part = type(self.task).read_file(recipe, paths)
-        if doubt := self.task.doubt(part.examples):
+        if doubt := self.task.doubt(part.examples, self.baselines()):
             warnings.warn(doubt, stacklevel=3)
         return part, " ".join(map(str, paths))
 
     def baselines(self) -> dict[str, Predictor]:
-        return self.task.load_baselines(self.folder / "baseline")
+        """Read once, and kept: some count their data again."""
+        if self._baselines is None:
+            self._baselines = self.task.load_baselines(self.folder / "baseline")
+        return self._baselines
 
     def scored(
         self, examples: list[Any], data: str, baselines: dict[str, Predictor], decoding: Tree

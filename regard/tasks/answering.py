@@ -19,14 +19,18 @@ def evaluate_answers(
     decoding: Tree,
     score: Callable[[Sequence[Prediction]], Scores],
     network_scores: Scores,
+    counts: Mapping[str, int],
 ) -> Evaluation:
-    """`score` judges answers; `network_scores` are those that only a network has."""
+    """`score` judges answers; `network_scores` are those that only a network has; `counts` are
+    what else a reader of the scores must know."""
     inputs = task.inputs(examples)
     answers = predict_fitting(task, task.predictor(network, **decoding), inputs)
     counts = {
+        **counts,
         "examples": len(inputs),
         "too_long": sum(not task.fits(text) for text in inputs),  # counted as wrong
         "not_measured": task.prepare(examples).count(None),  # by scores of the network alone
+        "cut_outputs": sum(not answer.finished for answer in answers),
         "unknown_inputs": sum(bool(task.unknown(text)) for text in inputs),
         "in_training": sum(task.known(dict(baselines), inputs)),
     }
@@ -43,4 +47,7 @@ def compare_answers(
     inputs = sides[0][0].inputs(examples)
     one, other = (predict_fitting(task, task.predictor(net), inputs) for task, net, _ in sides)
     known = [sum(task.known(dict(baselines), inputs)) for task, _, baselines in sides]
-    return Compared(len(inputs), (known[0], known[1]), differences(one, other))
+    misfits = [sum(not task.fits(text) for text in inputs) for task, _, _ in sides]
+    return Compared(
+        len(inputs), (known[0], known[1]), differences(one, other), (misfits[0], misfits[1])
+    )

@@ -1,5 +1,6 @@
 """Which pairs of someone's files train, validate and test."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from regard.data.pairs import Pair, open_pairs
 from regard.data.splits import Splits, split
 from regard.data.table import Flaw
 from regard.errors import DataError
+from regard.tasks.pair_doubts import turned_around
 from regard.tasks.pair_recipe import PairData
 from regard.tasks.parts import parted, shares_left
 from regard.tasks.task import Part
@@ -65,6 +67,10 @@ def read_splits(data: PairData, key: Key) -> Splits[Pair]:
         for side in ("test", "validation")
         if getattr(data, side)
     }
+    trained = [(pair.source, pair.target) for pair in sides.train] if own else []
+    for side, part in own.items():
+        if doubt := turned_around(part.examples, trained):
+            warnings.warn(f"data.{side}: {doubt}", stacklevel=2)
     kept, gone = parted(sides, own, key)
     if data.turns:
         kept, twins = _without_twins(kept)

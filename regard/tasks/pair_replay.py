@@ -16,6 +16,7 @@ from regard.names import START, STOP
 from regard.nn.padding import padded
 from regard.tasks.speaking import written
 from regard.tasks.task import Replay, Step
+from regard.tasks.tracing import step_of
 from regard.tasks.transducer import Transducer, device_of
 
 
@@ -57,21 +58,21 @@ def replay_of(predictor: Transducer, text: str) -> Replay:
 
 @torch.no_grad()
 def trace_of(predictor: Transducer, text: str, others: int) -> list[Step]:
-    """Each token with its probability, beside those of the likeliest `others`."""
-    found, pieces = rewritten(predictor, text), predictor.target.pieces
+    """Each token with its probability, beside those of the likeliest `others`, before and after
+    each filter."""
+    found = rewritten(predictor, text)
     predictor.network.eval()
-    chances = found.run(predictor.network).softmax(dim=-1)  # (T, V)
-    possible = chances.index_fill(-1, torch.tensor(FORBIDDEN, device=chances.device), -1.0)
-    best = possible.topk(min(others + 1, possible.size(-1) - len(FORBIDDEN))).indices.tolist()
-    steps = []
-    for t, token in enumerate(found.written):
-        beside = [i for i in best[t] if i != token][:others]
-        steps.append(
-            Step(
-                before=tuple(pieces(found.read[: t + 1])),
-                piece=pieces([token])[0],
-                probability=float(chances[t, token]),
-                others=tuple((pieces([i])[0], float(chances[t, i])) for i in beside),
-            )
+    logs = found.run(predictor.network).log_softmax(dim=-1).cpu()  # (T, V)
+    logs[:, list(FORBIDDEN)] = -torch.inf
+    return [
+        step_of(
+            logs[t],
+            token,
+            found.read[: t + 1],
+            others=others,
+            pieces=predictor.target.pieces,
+            settings=predictor.settings,
+            written=found.written[:t],
         )
-    return steps
+        for t, token in enumerate(found.written)
+    ]

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from regard.data.pairs import Pair
 from regard.decode.stepper import FORBIDDEN
+from regard.metrics.bootstrap import Tally
 from regard.metrics.matches import perplexity, token_accuracy
-from regard.names import PAD, STOP, Prediction, Scores
+from regard.names import PAD, STOP, Prediction
 from regard.nn.padding import padded
 
 
@@ -54,7 +55,7 @@ def told_tokens(logits: Tensor, targets: Sequence[list[int]]) -> Iterator[Told]:
         yield Told(row[: len(target) + 1], [*target, STOP], loss)
 
 
-def scores_of(told: Sequence[Told]) -> Scores:
+def tallies_of(told: Sequence[Told]) -> dict[str, Tally]:
     """What only a network can be asked: how sure it was of what is right."""
     if not told:
         return {}

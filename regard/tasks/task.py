@@ -6,7 +6,7 @@ job than these methods.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
@@ -101,6 +101,8 @@ class Compared(NamedTuple):
     """How many of them each of the two was trained on."""
     scores: dict[str, Tree]
     """{"bleu": {"a", "b", "difference", "low", "high", "significant"}, ...}"""
+    too_long: tuple[int, int] = (0, 0)
+    """How many of them each can not take, which count as wrong."""
 
 
 class Task(Protocol[Prepared]):
@@ -209,7 +211,7 @@ class Task(Protocol[Prepared]):
     def fits(self, text: str) -> bool:
         """Can the model take this input: not empty, not too long?"""
 
-    def doubt(self, examples: Examples) -> str:
+    def doubt(self, examples: Examples, baselines: Mapping[str, Any]) -> str:
         """What looks wrong about examples of another file, in a sentence; empty where nothing."""
 
     def answers(self, examples: Examples) -> dict[str, list[str]]:
@@ -245,6 +247,7 @@ def predict_fitting(
 
 def _refused(predictor: Predictor, text: str) -> Prediction:
     try:
-        return predictor.predict([text])[0]  # an empty input has an empty output
+        found = predictor.predict([text])[0]
     except TextError as error:
         return Prediction(text, "", problem=str(error))
+    return found if found.output else replace(found, problem="the input is empty.")

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from regard.decode.filters import stages
 from regard.decode.stepper import FORBIDDEN
 from regard.names import STOP
 from regard.tasks.speaking import written
 from regard.tasks.task import Replay, Step
+from regard.tasks.tracing import step_of
 from regard.tasks.writer import Writer
 
 SHOWN = 24  # tokens that a picture holds, at most, of what was written
@@ -74,22 +74,16 @@ def trace_of(writer: Writer, text: str, others: int) -> list[Step]:
     network.eval()
     logs = found.run(network).log_softmax(dim=-1).cpu()  # (T, V)
     logs[:, [*FORBIDDEN, *[STOP] * (not writer.several)]] = -torch.inf
-    return [_step(logs[t], found, t, others, writer, pieces) for t in range(len(found.written))]
-
-
-def _step(logs: Tensor, found: Rewritten, t: int, others: int, writer: Writer, pieces: Any) -> Step:
-    token, prompt = found.written[t], found.ids[: found.begun]
-    tables = stages(logs, writer.settings, prompt, found.written[:t])
-    first = tables[0][1]
-    best = first.topk(min(others + 1, len(first) - len(FORBIDDEN))).indices.tolist()
-    beside = [i for i in best if i != token][:others]
-    return Step(
-        before=tuple(pieces(found.ids[: found.begun + t])),
-        piece=pieces([token])[0],
-        probability=float(first[token]),
-        others=tuple((pieces([i])[0], float(first[i])) for i in beside),
-        filters=tuple(
-            (name, (float(table[token]), *(float(table[i]) for i in beside)))
-            for name, table in tables[1:]
-        ),
-    )
+    return [
+        step_of(
+            logs[t],
+            token,
+            found.ids[: found.begun + t],
+            others=others,
+            pieces=pieces,
+            settings=writer.settings,
+            prompt=found.ids[: found.begun],
+            written=found.written[:t],
+        )
+        for t, token in enumerate(found.written)
+    ]

@@ -20,7 +20,7 @@ from regard.data.plan import cut
 from regard.data.splits import Splits
 from regard.errors import DataError, TextError
 from regard.metrics import LOWER_IS_BETTER, METRICS
-from regard.metrics.bootstrap import difference
+from regard.metrics.bootstrap import Tally, difference
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.predictor import Predictor
@@ -37,7 +37,7 @@ from regard.tasks.pair_doubts import turned_around
 from regard.tasks.pair_proof import invent_pairs, probe_of_pairs
 from regard.tasks.pair_recipe import TransduceRecipe, as_seen
 from regard.tasks.pair_replay import replay_of, trace_of
-from regard.tasks.pair_scores import answers_of, judged, scores_of, told_tokens
+from regard.tasks.pair_scores import answers_of, judged, tallies_of, told_tokens
 from regard.tasks.probe import Probe
 from regard.tasks.task import (
     Choice,
@@ -224,32 +224,34 @@ class Transduce(Usual):
         baselines: Mapping[str, Predictor],
         decoding: Tree,
     ) -> Evaluation:
-        sure = self.network_scores(network, examples)
+        sure = {n: tally.score() for n, tally in self.tallies(network, examples).items()}
         score = partial(self.score, examples=examples)
-        return evaluate_answers(self, network, examples, baselines, decoding, score, sure)
+        counts = {"unknown_targets": sum(bool(self.target.unknown(p.target)) for p in examples)}
+        return evaluate_answers(self, network, examples, baselines, decoding, score, sure, counts)
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Pair]) -> Compared:
         def differences(*answers: Sequence[Prediction]) -> dict[str, Tree]:
             both = [judged(found, examples) for found in answers]
-            return {
-                name: difference(*(METRICS[name].tally(*texts) for texts in both))
-                for name in self.recipe.metrics
+            names = dict.fromkeys((*self.recipe.metrics, *other.task.recipe.metrics))
+            found = {
+                name: difference(*(METRICS[name].tally(*texts) for texts in both)) for name in names
             }
+            return found | _surer(one, other, examples)
 
         return compare_answers((one, other), examples, differences)
 
     def answers(self, examples: Sequence[Pair]) -> dict[str, list[str]]:
         return answers_of(examples)
 
-    def doubt(self, examples: Sequence[Pair]) -> str:
-        return turned_around(examples, self.source, self.target)
+    def doubt(self, examples: Sequence[Pair], baselines: Mapping[str, Any]) -> str:
+        return turned_around(examples, baselines["nearest"].pairs)
 
     @torch.no_grad()
-    def network_scores(self, network: nn.Module, examples: Sequence[Pair]) -> Scores:
+    def tallies(self, network: nn.Module, examples: Sequence[Pair]) -> dict[str, Tally]:
         """How well the next token is known when all before it are given."""
         network.eval()
         batches = self._batches([ids for ids in self.prepare(examples) if ids])
-        return scores_of(
+        return tallies_of(
             [
                 row
                 for batch in batches
@@ -286,6 +288,17 @@ class Transduce(Usual):
     def invent(self, dice: Random, rows: int) -> list[Pair]:
         longest = self.recipe.model.max_length
         return invent_pairs(dice, rows, self.source, self.target, longest)
+
+
+def _surer(one: Trained, other: Trained, examples: Sequence[Pair]) -> dict[str, Tree]:
+    """Which of two knows the next token better: comparable only where texts are cut into the same
+    tokens, on examples that both can take."""
+    if one.task.as_json() != other.task.as_json():
+        return {}
+    taken = zip(examples, *(side.task.prepare(examples) for side in (one, other)), strict=True)
+    shared = [pair for pair, *ids in taken if all(ids)]
+    mine, theirs = (side.task.tallies(side.network, shared) for side in (one, other))  # type: ignore[attr-defined]
+    return {name: difference(mine[name], theirs[name]) for name in mine}
 
 
 def _both(train: Sequence[Pair]) -> Iterable[str]:

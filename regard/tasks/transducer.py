@@ -42,10 +42,13 @@ class Transducer:
         encoded = [self.encode(text) for text in inputs]
         found = {i: Prediction(text, "") for i, text in enumerate(inputs)}
         for i, outputs in self.search(encoded).items():
-            best, *others = (Prediction(inputs[i], written(self, o), o.score) for o in outputs)
+            best, *others = (self._told(inputs[i], output) for output in outputs)
             unknown = self.source.unknown(inputs[i]) if UNKNOWN in encoded[i] else ()
             found[i] = replace(best, unknown=tuple(unknown), others=tuple(others))
         return [found[i] for i in range(len(inputs))]
+
+    def _told(self, text: str, output: Decoded) -> Prediction:
+        return Prediction(text, written(self, output), output.score, finished=output.finished)
 
     @property
     def writes(self) -> Tokenizer:

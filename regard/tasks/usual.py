@@ -39,5 +39,5 @@ class Usual:
     def answers(self, examples: Any) -> dict[str, list[str]]:
         return {}
 
-    def doubt(self, examples: Any) -> str:
+    def doubt(self, examples: Any, baselines: Mapping[str, Any]) -> str:
         return ""

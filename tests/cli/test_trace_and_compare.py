@@ -60,7 +60,18 @@ def test_a_trace_is_a_table_of_what_was_written_and_what_instead(runs):
 def test_an_input_that_can_not_be_traced_does_not_end_the_others(runs):
     done = CliRunner().invoke(predict, [str(runs[0]), "", "axe", "--trace", "--json"])
     assert done.exit_code == 2 and "input 1: nothing to look at" in done.stderr
-    assert json.loads(done.stdout)["input"] == "axe"
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["input"] == "" and "nothing to look at" in first["problem"]
+    assert second["input"] == "axe" and second["steps"]
+
+
+def test_what_filters_leave_of_a_sampled_answer_is_shown(runs):
+    (found,) = Run.load(runs[0]).trace("axe", temperature=2.0, top_k=2)[:1]
+    names, tables = zip(*found.filters, strict=True)
+    assert names == ("temperature 2", "top-k 2")
+    assert all(len(table) == 1 + len(found.others) for table in tables)
+    kept = [chance for chance in tables[-1] if chance]
+    assert len(kept) <= 2 and sum(kept) == pytest.approx(1, abs=1e-6)
 
 
 def test_a_sampled_answer_is_traced_as_it_is_answered(runs):
@@ -76,8 +87,10 @@ def test_a_real_difference_is_told_from_chance(runs):
     found = json.loads(asked(compare, good, bad, "--data", data, "--json"))
     assert found["a"] == str(good) and found["b"] == str(bad) and found["examples"] == len(WORDS)
     assert found["in_training"]["a"] == found["in_training"]["b"] > 0
-    for score in found["scores"].values():
-        assert score["significant"] and score["low"] > 0 and score["a"] > score["b"]
+    assert found["too_long"] == {"a": 0, "b": 0} and found["skipped_rows"] == 0
+    assert {"exact_match", "token_accuracy", "perplexity"} <= set(found["scores"])
+    for name, score in found["scores"].items():
+        assert score["significant"] and (score["a"] > score["b"]) == (name != "perplexity")
         assert score["difference"] == pytest.approx(score["a"] - score["b"])
     same = json.loads(asked(compare, good, good, "--json"))
     assert same["data"] == "test part" and not any(same["in_training"].values())

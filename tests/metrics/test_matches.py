@@ -30,7 +30,7 @@ def test_positions_are_counted_over_all_rows(rows):
     wanted = [[w for _, w in row] for row in rows]
     pairs = [pair for row in rows for pair in row]
     right = sum(p == w for p, w in pairs)
-    score = token_accuracy(predicted, wanted)
+    score = token_accuracy(predicted, wanted).score()
     assert score.value == pytest.approx(100 * right / len(pairs))
     assert 0 <= score.low <= score.high <= 100
     assert score.signature.endswith(f"|n:{len(rows)}|bootstrap:1000|seed:0")
@@ -50,10 +50,10 @@ def test_no_token_at_all_is_refused(rows):
 
 
 def test_perplexity_is_e_to_the_mean_loss_of_a_token():
-    found = perplexity([4.0, 1.0, 3.0], [3, 1, 2])
+    found = perplexity([4.0, 1.0, 3.0], [3, 1, 2]).score()
     assert found.value == pytest.approx(math.exp(8 / 6))
     assert found.low <= found.value <= found.high
-    assert perplexity([math.log(5.0) * 7], [7]).value == pytest.approx(5)
+    assert perplexity([math.log(5.0) * 7], [7]).score().value == pytest.approx(5)
 
 
 def test_perplexity_of_nothing_is_refused():

@@ -1,5 +1,6 @@
 """Recurrent sequence to sequence: Sutskever, Bahdanau, Luong (the course, sections 2 and 3)."""
 
+import numpy as np
 import pytest
 import torch
 from pydantic import ValidationError
@@ -86,6 +87,127 @@ def test_only_the_last_state_crosses_over_where_there_is_no_attention():
     state = network.start(source([[4, 5, 6]]))
     torch.testing.assert_close(state.hidden[-1], state.memory[:, -1])
     assert network.align is None and network.decide is None
+
+
+# Against the papers' equations, one row and one step at a time
+
+BY_HAND = {
+    "sutskever": {"attention": "none", "reverse_source": True},
+    "sutskever, lstm": {"attention": "none", "cell": "lstm", "layers": 2, "reverse_source": True},
+    "bahdanau": {"attention": "additive", "bidirectional": True},
+    "bahdanau, one way": {"attention": "additive", "layers": 2},
+    "luong general": {"attention": "general", "bidirectional": True, "layers": 2},
+    "luong general, lstm": {"attention": "general", "cell": "lstm", "bidirectional": True},
+    "luong dot": {"attention": "dot", "input_feeding": False},
+    "luong concat": {"attention": "concat", "bidirectional": True},
+    "luong concat, side by side": {"attention": "concat", "input_feeding": False},
+    "local-m": {"attention": "dot", "scope": "local-m", "reach": 2, "reverse_source": True},
+}
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def cell(s, w, name, x, state):
+    """The equations in torch's documentation of GRU and LSTM: the state (h,) or (h, c) after x."""
+    x = w[name.format("weight_ih")] @ x + w[name.format("bias_ih")]
+    h = w[name.format("weight_hh")] @ state[0] + w[name.format("bias_hh")]
+    if s.cell == "gru":
+        (xr, xz, xn), (hr, hz, hn) = np.split(x, 3), np.split(h, 3)
+        z = sigmoid(xz + hz)
+        return ((1 - z) * np.tanh(xn + sigmoid(xr + hr) * hn) + z * state[0],)
+    i, f, g, o = np.split(x + h, 4)
+    c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(c), c
+
+
+def one_way(s, w, name, xs):
+    """The outputs of a layer that reads xs from the first to the last, and its last state."""
+    state, outputs = (np.zeros(s.width),) * (2 if s.cell == "lstm" else 1), []
+    for x in xs:
+        state = cell(s, w, name, x, state)
+        outputs.append(state[0])
+    return outputs, state
+
+
+def read(s, w, xs):
+    """What is kept of each place, and the state in which each layer of the writer begins."""
+    states = []
+    for layer in range(s.layers):
+        name = f"reader.layers.{{}}_l{layer}"
+        outputs, last = one_way(s, w, name, xs)
+        if s.bidirectional:
+            back, first = one_way(s, w, name + "_reverse", xs[::-1])
+            outputs = [np.concatenate(both) for both in zip(outputs, back[::-1], strict=True)]
+            ends = [np.concatenate(both) for both in zip(last, first, strict=True)]
+            last = [np.tanh(linear(w, f"bridges.{n}", end)) for n, end in enumerate(ends)]
+        xs = outputs
+        states.append(last)
+    return xs, states
+
+
+def linear(w, name, x):
+    return w[f"{name}.weight"] @ x + w[f"{name}.bias"]
+
+
+def score(s, w, q, k):
+    """Luong et al. 2015, eq. 8; Bahdanau et al. 2015, A.1.2."""
+    w = {n.removeprefix("align.score."): one for n, one in w.items() if "align.score" in n}
+    match s.attention:
+        case "dot":
+            return q @ k
+        case "general":
+            return q @ w["turn.weight"] @ k
+        case "additive":
+            return w["weigh.weight"][0] @ np.tanh(w["query.weight"] @ q + w["key.weight"] @ k)
+        case "concat":
+            return w["weigh.weight"][0] @ np.tanh(w["both.weight"] @ np.concatenate([q, k]))
+
+
+def look(s, w, q, memory, t):
+    if s.scope == "local-m":
+        memory = memory[max(0, t - s.reach) : t + s.reach + 1]
+    parts = np.exp([score(s, w, q, k) for k in memory])
+    return sum(part * k for part, k in zip(parts / parts.sum(), memory, strict=True))
+
+
+def by_hand(s, w, source, target):
+    """One source and one target -> logits (T, V)."""
+    turn = -1 if s.reverse_source else 1
+    memory, states = read(s, w, w["source.table.weight"][source][::turn])
+    memory, decided, logits = memory[::turn], np.zeros(s.width), []
+    for t, x in enumerate(w["target.table.weight"][target]):
+        if s.attention == "additive":  # look first, then step
+            seen = look(s, w, states[-1][0], memory, t)
+            x = np.concatenate([x, seen])
+        elif s.attention != "none" and s.input_feeding:
+            x = np.concatenate([x, decided])
+        for layer, state in enumerate(states):
+            states[layer] = cell(s, w, f"writer.layers.{{}}_l{layer}", x, state)
+            x = states[layer][0]
+        if s.attention not in ("additive", "none"):  # step first, then look
+            seen = look(s, w, x, memory, t)
+        if s.attention != "none":
+            x = decided = np.tanh(linear(w, "decide", np.concatenate([x, seen])))
+        logits.append(w["target.table.weight"] @ x)
+    return np.stack(logits)
+
+
+@pytest.mark.parametrize("kind", BY_HAND)
+@torch.no_grad()
+def test_logits_are_what_the_equations_say_written_as_loops(kind):
+    torch.manual_seed(0)
+    s = Seq2SeqSettings(**{"width": 6, **BY_HAND[kind]})
+    network = Seq2Seq(s, V, V).double().eval()
+    for weight in network.parameters():
+        weight.normal_(std=0.6)  # biases too, which begin as zeros
+    w = {name: weight.numpy() for name, weight in network.state_dict().items()}
+    target = TARGET[:2, :5]
+    logits = network(source(SOURCE[:2]), target)  # rows of 5 and of 3
+    for row, ids in enumerate(SOURCE[:2]):
+        expected = torch.from_numpy(by_hand(s, w, ids, target[row].numpy()))
+        torch.testing.assert_close(logits[row], expected, rtol=0, atol=1e-12)
 
 
 def test_rows_are_turned_around_up_to_their_own_length():

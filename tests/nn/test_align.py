@@ -156,6 +156,40 @@ def test_a_global_query_does_not_care_about_the_order_of_keys(score, order, seed
     torch.testing.assert_close(moved, weights[..., order], rtol=0, atol=1e-12)
 
 
+def beside_global(align, name, q, k, v):
+    """Mixed values and weights of an attention, and of a global one with the same score."""
+    everywhere = Align(name, Q, k.size(-1)).double()
+    everywhere.score.load_state_dict(align.score.state_dict())
+    lengths = torch.tensor([S, 4])
+    return align(q, k, v, lengths), everywhere(q, k, v, lengths)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_window_that_just_covers_everything_is_no_window_bit_for_bit(score):
+    align, q, k, v = made(score, "local-m", reach=S - 1)
+    local, whole = beside_global(align, score, q, k, v)
+    assert all(torch.equal(one, other) for one, other in zip(local, whole, strict=True))
+    align.reach -= 1  # the first query loses the last key
+    (_, narrow), (_, whole) = beside_global(align, score, q, k, v)
+    assert narrow[0, 0, -1] == 0 and not torch.equal(narrow[0, 0], whole[0, 0])
+    assert torch.equal(narrow[:, 1:], whole[:, 1:])
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_bell_of_a_predicted_window_becomes_flat_as_the_window_grows(score):
+    align, q, k, v = made(score, "local-p")
+    gaps = []
+    for reach in (S, 100 * S, 10**6):
+        align.reach = reach
+        local, whole = beside_global(align, score, q, k, v)
+        gaps.append((local[1] - whole[1]).abs().max().item())
+        lowered = 2 * (S / reach) ** 2  # how far the bell lowers a score, at most
+        assert 0 < gaps[-1] <= np.expm1(lowered)
+    assert gaps[0] > 1e-3
+    for one, other in zip(local, whole, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-9)
+
+
 def test_a_predicted_place_lies_within_the_source():
     align, q, _, _ = made("dot", "local-p")
     places = align.centres(100 * q, torch.tensor([6, 3]))
