@@ -110,7 +110,8 @@ class DecodeSettings(Settings):
     beam: int = Field(default=1, ge=1, le=10**6)
     """Sequences kept at each step; 1 is greedy."""
     length_penalty: float = Field(default=0.6, ge=0)
-    """Wu et al. 2016, eq. 14: 0 prefers short outputs, 1 judges by the mean log-probability."""
+    """Wu et al. 2016, eq. 14: 0 prefers short outputs, 1 judges nearly by the mean
+    log-probability of a token."""
     temperature: float = Field(default=0.0, ge=0)
     """0 takes the likeliest token; above 0 samples."""
     top_k: int | None = Field(default=None, ge=1)

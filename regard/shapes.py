@@ -266,7 +266,8 @@ class Seq2SeqSettings(RecurrentSettings):
     """How many positions a local window goes to each side."""
     input_feeding: bool = True
     """Give each step what the step before decided, its look back included (Luong et al. 2015, 3.3).
-    Slower: steps can not be computed side by side any more."""
+    Slower: steps can not be computed side by side any more. For dot, scaled, general and concat;
+    additive attention is part of each step anyway."""
     reverse_source: bool = False
     """Read the source backwards, so that its beginning is near the beginning of the target
     (Sutskever et al. 2014, 3.3)."""

@@ -1,11 +1,12 @@
 """`regard chat`: talk to a run in the terminal."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 
 HELP = {
     "/undo": "forget the last message and its answer",
-    "/set": "show how answers are chosen; /set temperature=0.5 changes it",
+    "/set": "show how answers are chosen; /set temperature=0.5 top_p=none changes it",
     "/history": "show what is remembered, * marking what the model reads next",
     "/new": "begin a new conversation",
     "/help": "this list",
     "/quit": "leave; so does Ctrl-D",
 }
 BLOCK = '"""'
+# Before every NAME= that stands outside of quotes.
+NEXT_WISH = re.compile(r'[\s,]+(?=[\w.-]+\s*=)(?=(?:[^"]*"[^"]*")*[^"]*$)')
 
 
 @click.command()
@@ -50,7 +53,7 @@ def chat(run: Path, as_json: bool, **decoding: float | None) -> None:
     talk = Talk(Chat(Run.load(run), **given(decoding)), as_json, sys.stdin.isatty())
     if talk.live:
         say("/help lists the commands, Ctrl-D leaves.")
-    for message in messages(typed if talk.live else piped):
+    for message in messages(typed if talk.live else piped, talk.live):
         if not talk.hear(message):
             break
     sys.exit(2 if talk.failed else 0)
@@ -82,17 +85,42 @@ def piped(more: bool) -> str | None:
         raise TextError(f"a message is not UTF-8: {line[:40]!r}. Convert it first.") from error
 
 
-def messages(line_of: Callable[[bool], str | None]) -> Iterator[str]:
-    """Lines, those that belong together joined."""
-    while (line := line_of(False)) is not None:
-        lines = [line]
-        if line.strip() == BLOCK:
-            lines = []
-            while (line := line_of(True)) is not None and line.strip() != BLOCK:
-                lines.append(line)
-        while lines and lines[-1].endswith("\\") and (more := line_of(True)) is not None:
-            lines = [*lines[:-1], lines[-1][:-1], more]
-        yield "\n".join(lines)
+def messages(line_of: Callable[[bool], str | None], live: bool = False) -> Iterator[str]:
+    """All messages; a person's Ctrl-C drops the one that is half typed."""
+    while True:
+        try:
+            message = next_message(line_of)
+        except KeyboardInterrupt:
+            if not live:
+                raise
+            say("\nThe message is dropped; Ctrl-D or /quit leaves.")
+            continue
+        if message is None:
+            return
+        yield message
+
+
+def next_message(line_of: Callable[[bool], str | None]) -> str | None:
+    """Lines that belong together, joined; None at the end."""
+    line = line_of(False)
+    if line is None:
+        return None
+    if line.strip() == BLOCK:
+        return block(line_of)
+    lines = [line]
+    while lines[-1].endswith("\\") and (more := line_of(True)) is not None:
+        lines = [*lines[:-1], lines[-1][:-1], more]
+    return "\n".join(lines)
+
+
+def block(line_of: Callable[[bool], str | None]) -> str:
+    """All up to the closing quotes. It is said as it is, so a slash in front is made two: one
+    would be a command."""
+    lines = []
+    while (line := line_of(True)) is not None and line.strip() != BLOCK:
+        lines.append(line)
+    text = "\n".join(lines)
+    return f"/{text}" if text.startswith("/") else text
 
 
 # Answers
@@ -115,7 +143,7 @@ class Talk:
         """Answer a message, or carry a command out; False to leave."""
         if message.startswith("/") and not message.startswith("//") and "\n" not in message:
             return self.obey(message)
-        if message.strip():
+        if message.strip() or not self.live:  # in a pipe, every message has its line
             self.answer(message.removeprefix("/") if message.startswith("//") else message)
         return True
 
@@ -173,21 +201,43 @@ class Talk:
         return name != "/quit"
 
     def _set(self, text: str) -> None:
-        from regard.toml import override
-
         try:
-            if text:
-                self.chat.set(**override({}, [text]))
+            dropped = self.chat.set(**wishes(text))
         except ConfigError as error:
             say(f"regard: {error}")
             return
+        if dropped:
+            say(f"Dropped: {', '.join(dropped)}.")
         shown = self.chat.predictor.settings.model_dump(exclude_none=True, exclude={"n"})
         say(", ".join(f"{name} {value}" for name, value in shown.items()))
 
     def _history(self) -> None:
         turns = self.chat.turns
-        read = self.chat.fitting([*turns, "?"]).count("\n") if self.chat.whole else 0
+        if not turns:
+            say("Nothing was said yet.")
+        read = self.chat.places_read([*turns, "?"])
         for place, turn in enumerate(turns):
             speaker = "you" if place % 2 == 0 else self.name
-            mark = "*" if place >= len(turns) - read else " "
+            mark = "*" if place in read else " "
             say(f"{mark} {speaker}: {visible(turn, blank=' ')}")
+
+
+def wishes(text: str) -> dict[str, Any]:
+    """Settings as people type them; one without a value is taken back.
+
+    >>> wishes("temperature=0.5 top_p=none"), wishes("temperature 0.5")
+    ({'temperature': 0.5, 'top_p': None}, {'temperature': 0.5})
+    """
+    parts = NEXT_WISH.split(text.strip()) if text.strip() else []
+    return dict(map(_wish, parts))
+
+
+def _wish(part: str) -> tuple[str, Any]:
+    from regard.toml import override
+
+    name, _, value = part.partition("=" if "=" in part else " ")
+    if "=" not in part and not value:
+        raise ConfigError(f'"{name}" has no value: write it as in /set temperature=0.5.')
+    if value.strip().lower() in ("", "none"):
+        return name.strip(), None
+    return name.strip(), override({}, [f"value={value}"])["value"]

@@ -15,11 +15,10 @@ from regard.decode.sampling import Sampler
 from regard.decode.stepper import Decoded, Done, State, Stepper, advance, never
 from regard.names import START, STOP
 
-__all__ = ["Decoded", "decode", "decode_several"]
+__all__ = ["Decoded", "decode", "decode_several", "decode_stream", "follow"]
 
 Pick = Callable[[Tensor, Sequence[int]], Tensor]
 """Log-probabilities (B, V) of some rows, and the rows' numbers -> a token for each (B,)."""
-Heard = Callable[[list[int]], object]
 
 
 def decode(
@@ -45,7 +44,6 @@ def decode_several(
     *,
     numbers: Sequence[int] | None = None,
     prompts: Sequence[Sequence[int]] | None = None,
-    heard: Heard = len,
     done: Done = never,
 ) -> list[list[Decoded]]:
     """`settings.n` outputs for each of the `rows` inputs: best first, or samples as they come.
@@ -56,9 +54,7 @@ def decode_several(
               places in the whole data and a sample does not depend on how batches were cut.
     prompts   the tokens that each row has before it writes any, for settings.repetition_penalty;
               none by default. The network reads its own from `inputs`.
-    heard     told the newest tokens, one for each row that still writes; a beam, which changes
-              its mind, tells nothing before its end.
-    done      asked after each token but STOP, once `heard` was told: is this output over? So
+    done      asked after each token but STOP: is this output over? So
               someone who knows the tokenizer can end it at a text. It counts as finished, and
               keeps the tokens that ended it, for the asker to cut; other rows go on. A beam asks
               about each path that it keeps.
@@ -66,14 +62,20 @@ def decode_several(
     n = settings.n
     if settings.beam > 1:
         return beam_search(stepper, inputs, rows, settings, best=n, done=done)
-    pick: Pick = likeliest
-    if settings.temperature > 0 or settings.penalized:
-        streams = range(rows) if numbers is None else numbers
-        each = None if prompts is None else [prompt for prompt in prompts for _ in range(n)]
-        pick = Sampler(settings, [stream * n + k for stream in streams for k in range(n)], each)
-    limit = settings.max_length
-    found = follow(stepper, inputs, rows, pick, limit, copies=n, heard=heard, done=done)
+    streams = range(rows) if numbers is None else numbers
+    each = None if prompts is None else [prompt for prompt in prompts for _ in range(n)]
+    pick = _pick(settings, [stream * n + k for stream in streams for k in range(n)], each)
+    found = follow(stepper, inputs, rows, pick, settings.max_length, copies=n, done=done)
     return [found[start : start + n] for start in range(0, len(found), n)]
+
+
+def _pick(
+    settings: DecodeSettings,
+    numbers: Sequence[int],
+    prompts: Sequence[Sequence[int]] | None = None,
+) -> Pick:
+    sampled = settings.temperature > 0 or settings.penalized
+    return Sampler(settings, numbers, prompts) if sampled else likeliest
 
 
 def likeliest(log_probs: Tensor, rows: Sequence[int]) -> Tensor:
@@ -88,14 +90,13 @@ def follow(
     pick: Pick,
     max_length: int,
     copies: int = 1,
-    heard: Heard = len,
     done: Done = never,
 ) -> list[Decoded]:
     """Follow `copies` paths a row, choosing each token by `pick`. Paths leave the batch at STOP, or
     when `done` says so."""
     outputs = [Decoded([], 0.0, False) for _ in range(rows * copies)]
-    for newest in grow(stepper, inputs, outputs, pick, max_length, copies, done):
-        heard(newest)
+    for _ in grow(stepper, inputs, outputs, pick, max_length, copies, done):
+        pass
     return outputs
 
 
@@ -153,9 +154,8 @@ def decode_stream(
         found = decode_several(stepper, inputs, 1, one, done=done)[0][0]
         yield from found.tokens
         return found
-    sampled = settings.temperature > 0 or settings.penalized
     # The same stream of random numbers as the first of several samples.
-    pick: Pick = Sampler(settings, [number * settings.n], [prompt]) if sampled else likeliest
+    pick = _pick(settings, [number * settings.n], [prompt])
     outputs = [Decoded([], 0.0, False)]
     for (newest,) in grow(stepper, inputs, outputs, pick, settings.max_length, done=done):
         if newest != STOP:

@@ -29,7 +29,7 @@ class DecoderState:
     seen: Sequence[Seen | None]  # each layer's keys and values of the source
     seen_mask: Mask | None
     past: list[KeyValues]  # each layer's keys and values of the target
-    copied: Seen | None = None  # where copying is allowed: what was read, and from which tokens
+    copied: Seen | None = None  # to copy from: what was read, made ready, and its tokens
 
     def select(self, rows: Tensor) -> "DecoderState":
         """The same for other rows of the batch: some dropped, some repeated."""
@@ -67,7 +67,7 @@ class Decoder(Stack):
     def read(self, memory: Tensor, source: Source) -> DecoderState:
         """Begin to write about a source, of which an encoder made `memory` (B, S, E)."""
         seen = [block.cross.keys_values(memory) for block in self.blocks if block.cross]
-        copied = (memory, source.ids) if self.copy else None
+        copied = (self.copy.ready(memory), source.ids) if self.copy else None
         return DecoderState(seen, source.mask, self._memories(), copied)
 
     def start(self, room: int = ROOM) -> DecoderState:

@@ -28,6 +28,7 @@ class WriterState:
 
     memory: Tensor  # (B, S, K): what was read
     ready: Tensor | None  # (B, S, ...): it, made ready to be looked at; None: nobody looks
+    copied: Tensor | None  # (B, S, E): it, made ready to be copied from; None: nobody copies
     ids: Tensor  # (B, S): the tokens of it
     lengths: Tensor | None  # (B,) real positions of it; None: all
     hidden: Any  # of the cells
@@ -90,7 +91,9 @@ class Seq2Seq(nn.Module):
             memory = reversed_rows(memory, source.lengths)  # place 0 is the first token again
         decided = memory.new_zeros(len(ids), s.width_of_writer)
         ready = None if self.align is None else self.align.ready(memory)
-        return WriterState(memory, ready, ids, source.lengths, self._bridged(state), decided)
+        copied = None if self.copy is None else self.copy.ready(memory)
+        hidden = self._bridged(state)
+        return WriterState(memory, ready, copied, ids, source.lengths, hidden, decided)
 
     def _bridged(self, state: Any) -> Any:
         states = state if isinstance(state, tuple) else (state,)
@@ -135,17 +138,16 @@ class Seq2Seq(nn.Module):
         """What steps came to (B, T, E) -> logits (B, T, V), or log-probabilities with copies."""
         x = self.drop(decided)
         scores = self.target.scores(x)
-        if self.copy is None:
+        if self.copy is None or state.copied is None:
             return scores
-        return self.copy(x, scores, state.memory, state.ids, state.lengths)
+        return self.copy(x, scores, state.copied, state.ids, state.lengths)
 
     def _one(self, token: Tensor, state: WriterState) -> tuple[Tensor, WriterState]:
         """One step: token (B, 1, E) -> what it comes to (B, 1, E)."""
         if self.looks_first:
-            assert self.align is not None and self.decide is not None
-            seen, _ = self._look(self._top(state.hidden)[:, None], state)
+            seen = self._look(self._top(state.hidden)[:, None], state)
             outputs, hidden = self.writer(torch.cat([token, seen], dim=-1), None, state.hidden)
-            decided = self.decide(torch.cat([outputs, seen], dim=-1)).tanh()
+            decided = self._blend(outputs, seen)
         else:
             fed = torch.cat([token, state.decided[:, None]], dim=-1)
             outputs, hidden = self.writer(fed, None, state.hidden)
@@ -154,15 +156,17 @@ class Seq2Seq(nn.Module):
         return decided, state
 
     def _decided(self, outputs: Tensor, state: WriterState) -> Tensor:
+        return outputs if self.align is None else self._blend(outputs, self._look(outputs, state))
+
+    def _blend(self, outputs: Tensor, seen: Tensor) -> Tensor:
         """tanh(W [h; seen]); Luong et al. 2015, eq. 5."""
-        if self.decide is None:
-            return outputs
-        seen, _ = self._look(outputs, state)
+        assert self.decide is not None
         return self.decide(torch.cat([outputs, seen], dim=-1)).tanh()
 
-    def _look(self, queries: Tensor, state: WriterState) -> tuple[Tensor, Tensor]:
+    def _look(self, queries: Tensor, state: WriterState) -> Tensor:
         assert self.align is not None
-        return self.align(queries, state.memory, None, state.lengths, state.position, state.ready)
+        place, ready = state.position, state.ready
+        return self.align(queries, state.memory, None, state.lengths, place, ready)[0]
 
     def _top(self, hidden: Any) -> Tensor:
         return (hidden[0] if isinstance(hidden, tuple) else hidden)[-1]  # (B, E)
@@ -183,6 +187,7 @@ class Seq2Seq(nn.Module):
             state,
             memory=state.memory[rows],
             ready=None if state.ready is None else state.ready[rows],
+            copied=None if state.copied is None else state.copied[rows],
             ids=state.ids[rows],
             lengths=lengths,
             hidden=hidden,

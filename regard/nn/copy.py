@@ -1,5 +1,7 @@
 """Copying: a decoder may take a token from the source instead of its own vocabulary (See et al.
-2017, 2.2). Names and rare words need not be spelled from memory then.
+2017, 2.2). Names and rare words need not be spelled from memory then. There the decoder copies by
+its own attention; here copying has one for itself, so that it is the same for every decoder, also
+for one that has several heads and layers, or no attention at all.
 
 B batch   T target positions   S source positions   E width of the writer   K width of what was read
 V vocabulary, shared by both sides
@@ -20,11 +22,16 @@ class Copy(nn.Module):
         self.align = Align("general", width, memory)
         self.gate = nn.Linear(width, 1)
 
+    def ready(self, memory: Tensor) -> Tensor:
+        """What was read (B, S, K), made ready to be copied from, once."""
+        return self.align.ready(memory)
+
     def forward(
-        self, x: Tensor, scores: Tensor, memory: Tensor, ids: Tensor, lengths: Tensor | None
+        self, x: Tensor, scores: Tensor, ready: Tensor, ids: Tensor, lengths: Tensor | None
     ) -> Tensor:
-        """memory (B, S, K): what was read; ids (B, S): the tokens it was read from."""
-        _, weights = self.align(x, memory, None, lengths)  # (B, T, S)
+        """ready: see above; ids (B, S): the tokens it was read from."""
+        values = ids[..., None].to(x.dtype)  # a place is wanted, no mean of values: one will do
+        _, weights = self.align(x, ready, values, lengths, ready=ready)  # (B, T, S)
         own = self.gate(x)  # (B, T, 1)
         log_probs = scores.log_softmax(dim=-1) + nn.functional.logsigmoid(own)
         copied = torch.zeros_like(scores).scatter_add(

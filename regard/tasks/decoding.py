@@ -21,7 +21,8 @@ def chosen_decoding(usual: DecodeSettings, asked: Tree, longest: int | None = No
     if "beam" not in asked:
         wide = max(chosen["beam"], chosen["n"])
         chosen["beam"] = 1 if chosen["temperature"] else wide
-    if chosen["beam"] > 1:  # penalties of the recipe are for one path
+    beam = chosen["beam"]
+    if isinstance(beam, int) and beam > 1:  # penalties of the recipe are for one path
         chosen |= {name: asked.get(name, idle) for name, idle in PENALTIES.items()}
     settings = check(type(usual), chosen, "decode")
     if longest is None:

@@ -30,10 +30,11 @@ LONGEST = 120  # letters of a sample
 MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")  # max_length is harmless
 # Settings to show, by section. All of them are in recipe.toml.
 MATTER = {
-    "model": "kind cell width layers bidirectional attention scope input_feeding encoder_layers "
-    "decoder_layers heads kv_heads feed activation positions copying max_length dropout",
+    "model": "kind cell width layers bidirectional attention scope reach input_feeding "
+    "reverse_source projection encoder_layers decoder_layers heads kv_heads feed activation "
+    "positions copying max_length dropout",
     "train": "optimizer rate schedule batch_tokens label_smoothing weight_decay",
-    "decode": "beam length_penalty temperature max_length",
+    "decode": "beam length_penalty temperature top_k top_p min_p typical_p max_length",
 }
 
 
@@ -127,7 +128,8 @@ def _direction(tree: Tree) -> Iterator[str]:
     else:
         given = [str(data.get(side) or side) for side in sides]
         names = [f"column {name}" if name.isdecimal() else name for name in given]
-    folded = [side for side in sides if (tree.get(side) or {}).get("lowercase")]
+    # Without a tokenizer of its own, the target has the source's.
+    folded = [side for side in sides if (tree.get(side) or tree["source"]).get("lowercase")]
     case = f"capitals of the {' and the '.join(folded)} are folded" if folded else "capitals count"
     yield f"From {plain(names[0])} to {plain(names[1])}; {case}."
 
@@ -168,7 +170,9 @@ def _settings(tree: Tree, sizes: dict[str, int]) -> Iterator[str]:
         if isinstance(section, dict) and "kind" in section and name != "model":
             size = sizes.get(name, sizes.get("both"))
             pieces = "" if size is None else f", {size:,} pieces"
-            yield f"{plain(name)}: {plain(section['kind'])} tokenizer{pieces}"
+            both = name == "source" and "both" in sizes
+            sides = "source and target" if both else plain(name)
+            yield f"{sides}: {plain(section['kind'])} tokenizer{pieces}"
     for name, keys in MATTER.items():
         if shown := _pairs(tree.get(name, {}), keys.split()):
             yield f"{name}: {shown}"

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import regard
-from regard.cli.chat import Talk, chat, messages, typed
+from regard.cli.chat import Talk, chat, messages, typed, wishes
 from regard.errors import ConfigError, TextError
 from regard.run import Chat, Run, train
 
@@ -97,6 +97,70 @@ def test_settings_change_how_answers_are_chosen(runs):
     assert talk.say("hi").output == one
 
 
+@pytest.mark.parametrize("early", [{"top_p": 0.8, "temperature": 2.0}, {"top_k": 3}])
+@pytest.mark.parametrize("late", [{"temperature": 0}, {"beam": 4}])
+def test_the_newest_wish_wins_and_tells_what_it_drops(runs, early, late):
+    talk = Chat(Run.load(runs / "talk"), **early)
+    dropped = talk.set(**late)
+    assert set(dropped) == {*early, "temperature", "top_p"} - {*late}, "the recipe's too"
+    settings = talk.predictor.settings
+    assert (settings.temperature, settings.top_p, settings.top_k) == (0, None, None)
+    assert talk.set(**late) == [], "nothing is left to drop"
+
+
+def test_sampling_drops_a_beam_and_a_beam_drops_penalties(runs):
+    talk = Chat(Run.load(runs / "talk"), beam=4)
+    assert talk.set(temperature=0.5) == ["beam"] and talk.predictor.settings.beam == 1
+    assert talk.set(repetition_penalty=1.5) == []
+    assert talk.set(beam=2) == ["temperature", "top_p", "repetition_penalty"]
+
+
+def test_wishes_of_one_moment_must_agree(runs):
+    talk = Chat(Run.load(runs / "talk"))
+    for wrong in ({"temperature": 0, "top_p": 0.5}, {"beam": 2, "temperature": 1.0}, {"self": 1}):
+        with pytest.raises(ConfigError):
+            talk.set(**wrong)
+    assert talk.decoding == {}
+
+
+def test_none_takes_a_wish_back(runs):
+    talk = Chat(Run.load(runs / "talk"), temperature=2.0, top_p=0.8, beam=1, max_length=3)
+    talk.set(temperature=None, top_p=None, beam=None, max_length=None)
+    usual = talk.run.recipe.decode
+    assert talk.predictor.settings.temperature == usual.temperature
+    assert talk.predictor.settings.max_length == usual.max_length
+    assert talk.predictor.settings.top_p is None
+    talk.set(temperature=0)
+    talk.set(temperature=1.0)
+    assert talk.predictor.settings.top_p is None, "it stays taken back"
+
+
+def test_wishes_are_read_as_people_write_them():
+    both = {"temperature": 0.5, "top_p": 0.9}
+    for text in (
+        "temperature=0.5 top_p=0.9",
+        "temperature = 0.5  top_p =0.9",
+        "temperature=0.5, top_p=0.9",
+        "temperature 0.5 top_p=0.9",
+    ):
+        assert wishes(text) == both
+    assert wishes("temperature 0.5") == {"temperature": 0.5}
+    assert wishes("top_p=none top_k=") == {"top_p": None, "top_k": None}
+    assert wishes('stop=["a b=c", "d"] beam=2') == {"stop": ["a b=c", "d"], "beam": 2}
+    assert wishes('stop="none"') == {"stop": "none"}
+    with pytest.raises(ConfigError, match="/set temperature=0.5") as error:
+        wishes("temperature")
+    assert "--set" not in str(error.value)
+
+
+def test_set_says_what_is_dropped_and_goes_on(runs):
+    typing = "/set top_p=0.7 temperature=2\n/set temperature=0\n/set top_p\n/set seed=7 beam=3\n"
+    told = asked(runs / "talk", typing, "--top-p", "0.8").stderr.splitlines()
+    assert "temperature 2.0, top_p 0.7" in told[0]
+    assert told[1] == "Dropped: top_p." and "temperature 0.0" in told[2]
+    assert "has no value" in told[3] and "beam 3" in told[4] and "seed 7" in told[4]
+
+
 def test_a_beam_may_be_asked_for_where_the_recipe_samples(runs):
     talk = Chat(Run.load(runs / "talk"), beam=3)
     assert (talk.predictor.settings.beam, talk.predictor.settings.temperature) == (3, 0.0)
@@ -119,10 +183,18 @@ def test_equal_seeds_are_equal_conversations(runs):
 def test_every_message_of_a_pipe_is_answered_by_a_line(runs):
     done = asked(runs / "talk", "hi\n\nhow are \\\nyou\n/undo\n//bye\n/quit\nhi\n", "--json")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["message"] for row in rows] == ["hi", "how are \nyou", "/bye"]
-    assert rows[1]["input"] == f"hi\n{rows[0]['output']}\nhow are you"
-    assert rows[2]["input"] == f"hi\n{rows[0]['output']}\n/bye", "undone"
-    assert done.exit_code == 0 and "Forgotten." in done.stderr
+    assert [row["message"] for row in rows] == ["hi", "", "how are \nyou", "/bye"]
+    assert "the message is empty" in rows[1]["problem"] and rows[1]["output"] == ""
+    assert rows[2]["input"] == f"hi\n{rows[0]['output']}\nhow are you"
+    assert rows[3]["input"] == f"hi\n{rows[0]['output']}\n/bye", "undone"
+    assert done.exit_code == 2 and "Forgotten." in done.stderr
+
+
+def test_a_blank_line_is_answered_by_one_in_a_pipe_and_not_at_the_keyboard(runs, capsys):
+    talk = Talk(Chat(Run.load(runs / "talk")), as_json=False, live=False)
+    assert talk.hear(" ") and talk.failed and capsys.readouterr().out == "\n"
+    talk = Talk(talk.chat, as_json=False, live=True)
+    assert talk.hear(" ") and not talk.failed and capsys.readouterr() == ("", "")
 
 
 def test_what_can_not_be_answered_has_an_empty_line_and_exit_code_2(runs):
@@ -154,19 +226,62 @@ def test_history_marks_what_the_model_reads_next(runs, capsys):
     talk.obey("/history")
     talk.chat.turns = ["hi", "hello", "bye", "see you"]
     talk.obey("/history")
-    shown = capsys.readouterr().err.splitlines()
+    none, *shown = capsys.readouterr().err.splitlines()
+    assert none == "Nothing was said yet."
     assert shown == ["  you: hi", "  talk: hello", "* you: bye", "* talk: see you"]
 
 
-def test_lines_that_belong_together_are_one_message():
-    def lines(*rows):
-        rest = iter(rows)
-        return lambda more: next(rest, None)
+def test_history_marks_no_silence_and_all_that_is_read_around_it(runs, capsys):
+    talk = Talk(Chat(Run.load(runs / "talk")), as_json=False, live=False)
+    talk.chat.turns = ["hi", "hello", "bye", ""]
+    assert talk.chat.fitting([*talk.chat.turns, "?"]) == "hello\nbye\n?"
+    talk.obey("/history")
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == ["  you: hi", "* talk: hello", "* you: bye", "  talk: "]
 
+
+def test_history_marks_nothing_where_the_message_is_read_alone(runs, capsys):
+    talk = Talk(Chat(Run.load(runs / "pairs")), as_json=False, live=False)
+    talk.chat.turns = ["b\na", "ab"]
+    talk.obey("/history")
+    assert "*" not in capsys.readouterr().err
+
+
+def lines(*rows):
+    """As if they were typed, Ctrl-C among them."""
+    rest = iter(rows)
+
+    def line(more):
+        if (found := next(rest, None)) is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return found
+
+    return line
+
+
+def test_lines_that_belong_together_are_one_message():
     assert list(messages(lines("a", "b\\", "c\\", "d"))) == ["a", "b\nc\nd"]
     assert list(messages(lines('"""', "a", "", "b", '"""', "c"))) == ["a\n\nb", "c"]
     assert list(messages(lines("a\\"))) == ["a\\"], "nothing follows"
-    assert list(messages(lines('"""', "/undo", "b"))) == ["/undo\nb"], "the end ends it too"
+    assert list(messages(lines('"""', "a", "b"))) == ["a\nb"], "the end ends it too"
+
+
+def test_a_block_is_said_as_it_is(runs):
+    assert list(messages(lines('"""', "a\\", '"""', "b"))) == ["a\\", "b"]
+    typing = "".join(f'"""\n{text}\n"""\n' for text in ("/undo", "//hi", "/undo\nhi", "hi\\"))
+    done = asked(runs / "talk", typing, "--json")
+    heard = [json.loads(line)["message"] for line in done.stdout.splitlines()]
+    assert heard == ["/undo", "//hi", "/undo\nhi", "hi\\"] and "Forgotten" not in done.stderr
+
+
+def test_an_interrupt_drops_what_a_person_has_half_typed_and_goes_on(capsys):
+    stop = KeyboardInterrupt
+    typing = lines(stop, "a", "b\\", stop, "c", '"""', "d", stop, "e")
+    assert list(messages(typing, live=True)) == ["a", "c", "e"]
+    told = capsys.readouterr().err
+    assert told.count("dropped") == 3 and "Ctrl-D or /quit leaves" in told
+    with pytest.raises(KeyboardInterrupt):
+        list(messages(lines("a\\", stop)))
 
 
 def test_a_person_sees_who_speaks_and_may_stop_an_answer(runs, monkeypatch, capsys):

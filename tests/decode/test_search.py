@@ -188,19 +188,15 @@ def test_an_output_that_is_ended_at_the_length_limit_is_finished(fixed, wanted, 
     assert output.tokens == [4] * 3 and output.finished == finished
 
 
-def test_first_the_newest_tokens_are_told_then_each_output_but_stopped_ones_asked_about(table):
-    log = []
+def test_every_token_but_stop_is_asked_about_by_the_number_of_its_input(table):
+    asked = []
 
     def done(row, tokens):
-        log.append((row, tokens[-1]))
+        asked.append((row, tokens[-1]))
         return False
 
     settings = DecodeSettings(temperature=1.0, n=2, max_length=12)
-    found = decode_several(table(2, stop=-1.0), range(3), 3, settings, heard=log.append, done=done)
+    found = decode_several(table(2, stop=-1.0), range(3), 3, settings, done=done)
     assert found == decode_several(table(2, stop=-1.0), range(3), 3, settings)
-    told = [place for place, entry in enumerate(log) if isinstance(entry, list)]
-    for start, end in zip(told, [*told[1:], len(log)], strict=True):
-        asked = log[start + 1 : end]
-        assert [token for _, token in asked] == [token for token in log[start] if token != STOP]
-        assert [row for row, _ in asked] == sorted(row for row, _ in asked)
-    assert {entry[0] for entry in log if isinstance(entry, tuple)} == {0, 1, 2}  # not 6 samples
+    wanted = [(row, t) for row in range(3) for output in found[row] for t in output.tokens]
+    assert sorted(asked) == sorted(wanted) and {row for row, _ in asked} == {0, 1, 2}

@@ -28,7 +28,7 @@ def softmax(scores):
 def test_a_probability_is_a_share_of_writing_and_a_share_of_copying(seed):
     """Eq. 9: P(w) = p_gen P_vocab(w) + (1 - p_gen) sum of the attention on places that hold w."""
     copy, x, scores, memory, ids = made(seed)
-    found = copy(x, scores, memory, ids, LENGTHS).exp().detach().numpy()
+    found = copy(x, scores, copy.ready(memory), ids, LENGTHS).exp().detach().numpy()
     turn = copy.align.score.turn.weight.detach().numpy()
     weight, bias = copy.gate.weight.detach().numpy()[0], float(copy.gate.bias.detach())
     for b in range(B):
@@ -47,13 +47,13 @@ def test_what_padding_holds_is_never_copied():
     copy, x, scores, memory, ids = made()
     other_memory, other_ids = memory.clone(), ids.clone()
     other_memory[1, 3:], other_ids[1, 3:] = 99.0, (ids[1, 3:] + 1) % V
-    before = copy(x, scores, memory, ids, LENGTHS)
-    assert torch.equal(copy(x, scores, other_memory, other_ids, LENGTHS), before)
+    before = copy(x, scores, copy.ready(memory), ids, LENGTHS)
+    assert torch.equal(copy(x, scores, copy.ready(other_memory), other_ids, LENGTHS), before)
 
 
 def test_an_empty_source_leaves_nothing_but_its_own_words_and_no_nan():
     copy, x, scores, memory, ids = made()
-    found = copy(x, scores, memory, ids, torch.tensor([0, 5]))
+    found = copy(x, scores, copy.ready(memory), ids, torch.tensor([0, 5]))
     own = torch.nn.functional.logsigmoid(copy.gate(x)) + scores.log_softmax(dim=-1)
     torch.testing.assert_close(found[0], own[0])
     assert found.isfinite().all()
@@ -62,4 +62,4 @@ def test_an_empty_source_leaves_nothing_but_its_own_words_and_no_nan():
 def test_gradients_agree_with_finite_differences():
     copy, x, scores, memory, ids = made()
     inputs = [tensor.requires_grad_() for tensor in (x, scores, memory)]
-    assert torch.autograd.gradcheck(lambda a, b, c: copy(a, b, c, ids, LENGTHS), inputs)
+    assert torch.autograd.gradcheck(lambda a, b, c: copy(a, b, copy.ready(c), ids, LENGTHS), inputs)

@@ -216,7 +216,7 @@ def test_settings_that_matter_and_vocabulary_sizes_are_shown():
     assert "train: optimizer muon, rate 0.003" in items and "seed 7" in items
     shared = {key: value for key, value in RECIPE.items() if key != "target"}
     items = Markdown(card(shared, {**FACTS, "vocabulary": {"both": 500}})).items()
-    assert "source: character tokenizer, 500 pieces" in items
+    assert "source and target: character tokenizer, 500 pieces" in items
 
 
 def test_samples_that_were_trained_on_are_marked():
