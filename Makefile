@@ -62,9 +62,11 @@ clean: ## Remove the environment, caches and build leftovers (never your runs)
 	@$(PIP_INSTALL) -e ".[demo]" || $(FAILED)
 	@touch $@
 
-# The `test` extra by itself: naming it as `.[test]` would install Regard a second time.
+# The `test` extra by itself: naming it as `.[test]` would install Regard a second time. Of g2p-en
+# only the weights are read, by one test, so it comes without what it needs to run.
 .venv/test.stamp: .venv/demo.stamp
 	@echo "Installing the test tools into .venv ..." >&2
 	@.venv/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["test"], sep="\n")' > .venv/test.txt
 	@$(PIP_INSTALL) -r .venv/test.txt || $(FAILED)
+	@$(PIP_INSTALL) --no-deps g2p-en || $(FAILED)
 	@touch $@

@@ -3,18 +3,19 @@
 A cache keeps what was computed for the tokens already written, so each new one costs about the
 same: twice as long an output should take about twice as long. Without a cache it would be four
 times, as a second look by the same network shows, which reads all of its output again for each
-token.
+token. A beam moves its caches about at each step, which costs more the longer they are.
 """
 
 import time
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
 import torch
 
-from regard.config import Tree
-from regard.decode.search import follow
+from regard.config import DecodeSettings, Tree
+from regard.decode.search import decode
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.seq2seq import Seq2Seq
@@ -32,26 +33,46 @@ SHAPES: dict[str, Any] = {
     "transformer, 3 + 3 layers of width 256": TransformerSettings(
         width=256, heads=4, encoder_layers=3, decoder_layers=3, max_length=1024
     ),
+    "the same, and it may copy": TransformerSettings(
+        width=256, heads=4, encoder_layers=3, decoder_layers=3, max_length=1024, copying=True
+    ),
     "additive GRU of width 256": Seq2SeqSettings(width=256, max_length=1024),
 }
 
 
-def never_stop(log_probs: torch.Tensor, rows: Any) -> torch.Tensor:
-    """The likeliest token that is not the end."""
-    return log_probs.index_fill(1, torch.tensor([STOP]), -torch.inf).argmax(dim=-1)
+class Endless:
+    """A network that never writes STOP."""
+
+    def __init__(self, network: Any) -> None:
+        self.start, self.reorder, self._step = network.start, network.reorder, network.step
+
+    def step(self, state: Any, tokens: torch.Tensor) -> tuple[torch.Tensor, Any]:
+        log_probs, state = self._step(state, tokens)
+        return without_stop(log_probs), state
 
 
-def cached(network: Any, source: Source, length: int) -> None:
-    outputs = follow(network, source, ROWS, never_stop, length)
+def without_stop(scores: torch.Tensor) -> torch.Tensor:
+    return scores.index_fill(1, torch.tensor([STOP]), -torch.inf)
+
+
+def cached(network: Any, source: Source, length: int, beam: int = 1) -> None:
+    settings = DecodeSettings(beam=beam, max_length=length)
+    outputs = decode(Endless(network), source, ROWS, settings)
     assert all(len(output.tokens) == length for output in outputs)
+
+
+beams_of_five = partial(cached, beam=5)
 
 
 @torch.no_grad()
 def uncached(network: Any, source: Source, length: int) -> None:
     tokens = torch.full((ROWS, 1), START)
     for _ in range(length):
-        newest = never_stop(network(source, tokens)[:, -1], None)
+        newest = without_stop(network(source, tokens)[:, -1]).argmax(dim=-1)
         tokens = torch.cat([tokens, newest[:, None]], dim=1)
+
+
+HOW = {cached: "cached", beams_of_five: "a beam of 5", uncached: "without a cache"}
 
 
 def seconds(write: Any, network: Any, source: Source, length: int) -> list[float]:
@@ -76,7 +97,7 @@ def measured(name: str, write: Any, lengths: tuple[int, ...]) -> Tree:
     means = [mean(times[length]) for length in lengths]
     growth = [later / earlier for earlier, later in zip(means, means[1:], strict=False)]
     return {
-        "model": f"{name}, {'cached' if write is cached else 'without a cache'}",
+        "model": f"{name}, {HOW[write]}",
         "split": f"{ROWS} rows, sources of {READ} tokens",
         "seconds_by_length": {
             str(length): {"mean": round(mean(found), 4), "spread": round(stdev(found), 4)}
@@ -90,7 +111,8 @@ def measured(name: str, write: Any, lengths: tuple[int, ...]) -> Tree:
 def main() -> None:
     clock = time.perf_counter()
     results = [measured(name, cached, LENGTHS) for name in SHAPES]
-    results.append(measured(next(iter(SHAPES)), uncached, LENGTHS[:3]))
+    first = next(iter(SHAPES))
+    results += [measured(first, beams_of_five, LENGTHS), measured(first, uncached, LENGTHS[:3])]
     path = record(
         Path("bench/results"),
         "decoding",

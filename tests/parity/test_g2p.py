@@ -30,7 +30,7 @@ WORDS = [*PUBLISHED, "regard", "transformer", "zyzzyva", "attentively", "a"]
 def weights():
     found = importlib.util.find_spec("g2p_en")
     if found is None or found.origin is None:
-        pytest.skip('g2p_en is not installed: pip install -c constraints.txt ".[g2p]"')
+        pytest.skip("not installed: pip install --no-deps -c constraints.txt g2p-en")
     with np.load(Path(found.origin).parent / "checkpoint20.npz") as file:
         return {name: file[name].astype(np.float64) for name in file.files}
 
