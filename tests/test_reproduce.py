@@ -25,6 +25,7 @@ from regard.tasks import find_task
 from regard.tasks.pair_data import files
 from regard.tasks.recipe import make_recipe, read_recipe
 
+RESULTS = Path(__file__).parents[1] / "bench" / "results"
 SMALL = """\
 task = "transduce"
 metrics = ["exact_match"]
@@ -41,6 +42,18 @@ def test_every_part_of_a_plan_has_a_recipe_and_every_recipe_a_plan():
     assert set(RECIPES.glob("*.toml")) == wanted
     for path in RECIPES.glob("*.toml"):
         assert read_recipe(path).train.steps is not None, "a shipped recipe says how long it trains"
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_a_recipe_with_a_result_opens_with_its_command_time_and_score(path):
+    result = json.loads(path.read_text(encoding="utf-8"))
+    for row in result["results"] if result["name"] in PLANS else ():
+        if row["model"] in PLANS[result["name"]].parts:
+            opening = recipe_of(result["name"], row["model"]).read_text().partition("\ntask")[0]
+            assert opening.startswith(f"# regard reproduce {result['name']}")
+            assert f"{row['seconds'] / 60:.1f} minutes" in opening or "seconds" in opening
+            scores = [f"{score['value']:.1f}" for score in row["scores"].values()]
+            assert any(score in opening for score in scores) or "all of" in opening
 
 
 def test_rows_made_up_are_turned_around_and_in_one_file_only(tmp_path, monkeypatch):
