@@ -30,11 +30,9 @@ demo: .venv/demo.stamp ## Train a small model, score it and look inside it
 test: .venv/test.stamp ## Lint, check types and run every test
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
-	.venv/bin/mypy regard
-	.venv/bin/coverage run -m pytest $(COVERED)
-	.venv/bin/coverage report
-	@.venv/bin/pytest $(BESIDE) $(COVERED:%=--ignore=%) > $(LOG) 2>&1 & beside=$$!; \
-		echo ".venv/bin/pytest, with $(BESIDE) in a second process"; \
+	@{ .venv/bin/mypy regard && .venv/bin/pytest $(BESIDE) $(COVERED:%=--ignore=%); } > $(LOG) 2>&1 & \
+		beside=$$!; echo "Tests, with types and $(BESIDE) in a second process ..."; \
+		.venv/bin/coverage run -m pytest $(COVERED) && .venv/bin/coverage report && \
 		.venv/bin/pytest $(COVERED:%=--ignore=%) $(BESIDE:%=--ignore=%); main=$$?; \
 		wait $$beside; other=$$?; cat $(LOG); exit $$((main + other))
 

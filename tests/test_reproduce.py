@@ -236,10 +236,20 @@ def test_french_is_drawn_by_its_english_sentence(shelf):
     found = sets.french_english(shelf)
     rows = {side: Path(path).read_text().splitlines() for side, path in found.items()}
     assert sum(map(len, rows.values())) == 400 and all(rows.values())
-    assert 2 <= len(rows["test"]) <= 20
+    assert 2 <= len(rows["test"]) <= 20, "no sentence here ends in a full stop on both sides"
     for side, lines in rows.items():
         for line in lines:
             assert sets.SIDES[side_of(place_of(line.split("\t")[1]), sets.SHARES)] == side
+
+
+def test_some_french_sentences_train_without_their_full_stop_too(shelf):
+    lines = "".join(f"I go {i}.\tJe vais {i}.\n" for i in range(400))
+    write_files(shelf.folder, {"tatoeba-eng-fra/pairs.tsv.gz": lines})
+    found = sets.french_english(shelf)
+    rows = {side: Path(path).read_text().splitlines() for side, path in found.items()}
+    without = [row.split("\t") for row in rows["path"] if not row.endswith(".")]
+    assert 30 < len(without) < 90 and all(f"{a}.\t{b}." in rows["path"] for a, b in without)
+    assert all(row.endswith(".") for side in ("validation", "test") for row in rows[side])
 
 
 def test_subjects_are_held_against_those_that_people_wrote(shelf):

@@ -101,6 +101,7 @@ PLANS: dict[str, Plan] = {
         (
             stated("transformer", "bleu"),
             says("transformer", "Je suis calme.", "I'm calm.", "I am calm."),
+            says("transformer", "Je suis calme", "I'm calm", "I am calm"),
             within("transformer", 30),
         ),
     ),

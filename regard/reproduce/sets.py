@@ -21,6 +21,7 @@ ROWS = {"path": 50_000, "validation": 500, "test": 1000}
 LONGEST = 25
 SHARES = (96, 2, 2)  # percent for training, validation and test
 SIDES = ("path", "validation", "test")
+WITHOUT_STOP = 15  # percent of the French sentences
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,26 @@ def english_spanish(shelf: Shelf) -> Tree:
 
 def french_english(shelf: Shelf) -> Tree:
     """Tatoeba, drawn by English sentence, which is the target here; French sentences that are on
-    two sides then stay on the one that is held out."""
-    sides: dict[str, list[str]] = {side: [] for side in SIDES}
+    two sides then stay on the one that is held out. Every sentence there ends in a full stop or the
+    like, which people who try a translator often leave out: some train without it, too."""
+    sides: dict[str, list[tuple[str, str]]] = {side: [] for side in SIDES}
     for _, line in read_lines(shelf.file("tatoeba-eng-fra/pairs.tsv.gz")):
         english, french = line.split("\t")[:2]
-        sides[SIDES[side_of(place_of(english), SHARES)]].append(f"{french}\t{english}")
-    return {side: shelf.write(f"{side}.tsv", lines) for side, lines in sides.items()}
+        sides[SIDES[side_of(place_of(english), SHARES)]].append((french, english))
+    held_out = {french for side in ("validation", "test") for french, _ in sides[side]}
+    sides["path"] += [
+        pair for pair in _without_stop(sides["path"]) if f"{pair[0]}." not in held_out
+    ]
+    return {
+        side: shelf.write(f"{side}.tsv", map("\t".join, pairs)) for side, pairs in sides.items()
+    }
+
+
+def _without_stop(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for french, english in pairs:
+        stopped = french.endswith(".") and english.endswith(".")
+        if stopped and place_of(french) < WITHOUT_STOP:
+            yield french[:-1], english[:-1]
 
 
 def mail_subjects(shelf: Shelf) -> Tree:
