@@ -99,19 +99,20 @@ def french_english(shelf: Shelf) -> Tree:
         english, french = line.split("\t")[:2]
         sides[SIDES[side_of(place_of(english), SHARES)]].append((french, english))
     held_out = {french for side in ("validation", "test") for french, _ in sides[side]}
-    sides["path"] += [
-        pair for pair in _without_stop(sides["path"]) if f"{pair[0]}." not in held_out
-    ]
+    sides["path"] += _without_stop(sides["path"], held_out)
     return {
         side: shelf.write(f"{side}.tsv", map("\t".join, pairs)) for side, pairs in sides.items()
     }
 
 
-def _without_stop(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for french, english in pairs:
-        stopped = french.endswith(".") and english.endswith(".")
-        if stopped and place_of(french) < WITHOUT_STOP:
-            yield french[:-1], english[:-1]
+def _without_stop(pairs: list[tuple[str, str]], held_out: set[str]) -> list[tuple[str, str]]:
+    """Some of the pairs; none whose sentence is held out, which would be too easy then."""
+    return [
+        (french[:-1], english[:-1])
+        for french, english in pairs
+        if french.endswith(".") and english.endswith(".") and french not in held_out
+        if place_of(french) < WITHOUT_STOP
+    ]
 
 
 def mail_subjects(shelf: Shelf) -> Tree:
