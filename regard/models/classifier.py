@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regard.models.decoder import Decoder
 from regard.models.encoder import Encoder, Source
+from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.pooling import pool
@@ -75,7 +76,7 @@ class Classifier(nn.Module):
         super().__init__()
         self.body = READERS[type(s)](s, vocabulary)
         width = s.width_of_output if isinstance(s, ReadingRnnSettings) else s.width
-        self.drop = nn.Dropout(s.judge_dropout)
+        self.drop = Dropout(s.judge_dropout)
         self.judge = nn.Linear(width, classes)
         self.judge.apply(init_weights)
 

@@ -16,6 +16,7 @@ from regard.errors import ShapeError
 from regard.models.encoder import Source
 from regard.nn.align import Align
 from regard.nn.copy import Copy
+from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.recurrent import Recurrent
@@ -56,7 +57,7 @@ class Seq2Seq(nn.Module):
         self.writer = Recurrent(writer_settings(s), width + self._extra)
         self.decide = nn.Linear(width + read, width) if looks else None
         self.copy = Copy(width, read) if s.copying else None
-        self.drop = nn.Dropout(s.dropout)
+        self.drop = Dropout(s.dropout)
         for part in (self.target, self.source, self.bridges, self.align, self.decide, self.copy):
             if part is not None:
                 part.apply(init_weights)  # the cells begin as torch has them

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regard.errors import ShapeError
 from regard.nn.block import Block
+from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.norms import norm_of
 from regard.nn.positions import POSITIONS
@@ -35,7 +36,7 @@ class Stack(nn.Module):
         blocks = nn.ModuleList(Block(s, cross=cross) for _ in range(layers))
         self.blocks = cast(list[Block], blocks)
         self.norm = norm_of(s) if s.norm_place == "pre" else nn.Identity()
-        self.dropout = nn.Dropout(s.dropout)
+        self.dropout = Dropout(s.dropout)
 
     def begin(self, ids: Tensor, start: int = 0, more: Tensor | None = None) -> Tensor:
         """(B, T) -> (B, T, E), positions in place. `more` is added to the embeddings."""

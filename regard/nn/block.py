@@ -6,11 +6,11 @@ B batch   T positions   E model width
 
 from collections.abc import Callable
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.nn.attention import CrossAttention, SelfAttention, Turn
 from regard.nn.cache import KeyValues
+from regard.nn.dropout import dropout
 from regard.nn.feed_forward import FeedForward
 from regard.nn.mask import Mask
 from regard.nn.norms import norm_of
@@ -48,5 +48,5 @@ class Block(nn.Module):
 
     def _around(self, x: Tensor, norm: nn.Module, f: Callable[[Tensor], Tensor]) -> Tensor:
         if self.pre:
-            return x + F.dropout(f(norm(x)), self.dropout, self.training)
-        return norm(x + F.dropout(f(x), self.dropout, self.training))
+            return x + dropout(f(norm(x)), self.dropout, self.training)
+        return norm(x + dropout(f(x), self.dropout, self.training))
