@@ -38,7 +38,7 @@ class Kept(torch.autograd.Function):
         return (x * keep).mul_(scale)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         (keep,) = ctx.saved_tensors
         return (grad * keep).mul_(ctx.scale), None, None
 

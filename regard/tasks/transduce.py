@@ -20,18 +20,19 @@ from regard.data.plan import cut
 from regard.data.splits import Splits
 from regard.errors import DataError, TextError
 from regard.metrics import LOWER_IS_BETTER, METRICS
-from regard.metrics.bootstrap import Tally, difference
+from regard.metrics.bootstrap import Tally
 from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.predictor import Predictor
 from regard.models.seq2seq import Seq2Seq
 from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
-from regard.tasks.answering import compare_answers, evaluate_answers
+from regard.tasks.answering import evaluate_answers
 from regard.tasks.batches import Rows
 from regard.tasks.decoding import chosen_decoding
 from regard.tasks.pair_baselines import fit_baselines, load_baselines
 from regard.tasks.pair_choices import FACES, choose_for_pairs, example_for_pairs
+from regard.tasks.pair_comparing import compare_pairs
 from regard.tasks.pair_data import read_part, read_splits
 from regard.tasks.pair_doubts import turned_around
 from regard.tasks.pair_proof import invent_pairs, probe_of_pairs
@@ -230,15 +231,7 @@ class Transduce(Usual):
         return evaluate_answers(self, network, examples, baselines, decoding, score, sure, counts)
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Pair]) -> Compared:
-        def differences(*answers: Sequence[Prediction]) -> dict[str, Tree]:
-            both = [judged(found, examples) for found in answers]
-            names = dict.fromkeys((*self.recipe.metrics, *other.task.recipe.metrics))
-            found = {
-                name: difference(*(METRICS[name].tally(*texts) for texts in both)) for name in names
-            }
-            return found | _surer(one, other, examples)
-
-        return compare_answers((one, other), examples, differences)
+        return compare_pairs(one, other, examples)
 
     def answers(self, examples: Sequence[Pair]) -> dict[str, list[str]]:
         return answers_of(examples)
@@ -288,17 +281,6 @@ class Transduce(Usual):
     def invent(self, dice: Random, rows: int) -> list[Pair]:
         longest = self.recipe.model.max_length
         return invent_pairs(dice, rows, self.source, self.target, longest)
-
-
-def _surer(one: Trained, other: Trained, examples: Sequence[Pair]) -> dict[str, Tree]:
-    """Which of two knows the next token better: comparable only where texts are cut into the same
-    tokens, on examples that both can take."""
-    if one.task.as_json() != other.task.as_json():
-        return {}
-    taken = zip(examples, *(side.task.prepare(examples) for side in (one, other)), strict=True)
-    shared = [pair for pair, *ids in taken if all(ids)]
-    mine, theirs = (side.task.tallies(side.network, shared) for side in (one, other))  # type: ignore[attr-defined]
-    return {name: difference(mine[name], theirs[name]) for name in mine}
 
 
 def _both(train: Sequence[Pair]) -> Iterable[str]:
