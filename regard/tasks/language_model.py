@@ -62,6 +62,7 @@ from regard.text.tokenizer import Tokenizer
 
 COUNTED = 20_000_000  # tokens that the n-gram model learns from, at most
 WATCHED = 50_000  # tokens judged by each validation
+MADE_UP = 4  # windows that documents without a file have, at least
 
 
 class LanguageModel(Usual):
@@ -155,9 +156,11 @@ class LanguageModel(Usual):
         return [Window(row[start : start + self.length + 1]) for start in starts]
 
     def batches(self, train: Documents) -> Batches[Window]:
+        """Documents that a proof makes up are short: they are cut into some windows at least."""
         kind = Streams if self.carries else Shuffled
         row, settings = self.tokens(train).row, self.recipe.train
-        return kind(row, self.length, settings.batch_tokens, self.recipe.seed)
+        most = self.length if isinstance(train, Texts) else max(1, (len(row) - 1) // MADE_UP)
+        return kind(row, min(self.length, most), settings.batch_tokens, self.recipe.seed)
 
     def lengths(self, prepared: Window) -> tuple[int]:
         return (len(prepared.ids) - 1,)
