@@ -22,7 +22,7 @@ def made(language_recipe):
 
 @pytest.mark.parametrize("kind", ["transformer", "rnn"])
 def test_a_model_with_more_in_sight_than_is_made_up_is_proved_to_resume(made, kind):
-    task, network = made(kind, model={"max_length": 256})
+    task, network = made(kind, model={"max_length": 256, "dropout": 0.2})
     assert resume(task, network, 1, Random(0)).passed
 
 
