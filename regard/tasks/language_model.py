@@ -204,10 +204,13 @@ class LanguageModel(Usual):
     # Using
 
     def predictor(self, network: nn.Module, **decoding: Any) -> Writer:
-        longest = self.length if isinstance(network, Decoder) else None
         settings = chosen_decoding(self.recipe.decode, decoding)
         assert isinstance(settings, WritingSettings)
-        return writer_of(network, self.tokenizer, settings, longest, several=self.several)
+        return writer_of(network, self.tokenizer, settings, self._sight, several=self.several)
+
+    @property
+    def _sight(self) -> int | None:
+        return None if self.carries else self.length
 
     def baselines(self, train: Documents) -> dict[str, Predictor]:
         row = self.tokens(train).row
@@ -268,7 +271,8 @@ class LanguageModel(Usual):
         return beginnings(examples)
 
     def fits(self, text: str) -> bool:
-        return True
+        settings = self.recipe.decode
+        return Writer(None, self.tokenizer, settings, self._sight, several=self.several).fits(text)
 
     def unknown(self, text: str) -> list[str]:
         return self.tokenizer.unknown(text)

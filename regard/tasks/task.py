@@ -236,8 +236,9 @@ def predict_fitting(
     task: Task[Any], predictor: Predictor, inputs: Sequence[str]
 ) -> list[Prediction]:
     """A prediction for every input: one that does not fit gets an empty output, which is wrong
-    when it is scored, and the reason."""
-    places = [place for place, text in enumerate(inputs) if task.fits(text)]
+    when it is scored, and the reason. Where that depends on how it decodes, the predictor knows."""
+    fits = getattr(predictor, "fits", task.fits)
+    places = [place for place, text in enumerate(inputs) if fits(text)]
     found = dict(zip(places, predictor.predict([inputs[i] for i in places]), strict=True))
     return [
         found[place] if place in found else _refused(predictor, text)

@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+from regard.tasks.language_model import LanguageModel
+
 SHORT, LONG = "the cat", "the cat sat on the mat and the dog ran"
 
 
@@ -45,3 +47,22 @@ def test_a_picture_holds_all_of_a_beginning_that_fits(language_run):
     assert "".join(replay.axes["self"][1]).startswith("the␣cat")
     assert replay.output == run.predict([SHORT], max_length=16 + 1 - len(SHORT))[0]
     assert len(run.task.replay(run.network, LONG).axes["self"][1]) == 16
+
+
+def test_one_prompt_that_can_not_be_gone_on_with_does_not_end_the_others(language_run):
+    run = language_run(tokens={"kind": "word", "size": 300})
+    empty, good, long = run.stream(["", "the", "the cat " * 9], beyond="refuse", max_length=4)
+    assert "nothing to go on with" in empty.problem and empty.output == ""
+    assert good.output and not good.problem
+    assert "a beginning of 18 tokens and 4 more are too long" in long.problem
+
+
+@pytest.mark.parametrize("kind", ["transformer", "rnn"])
+def test_a_task_knows_which_prompts_its_recipe_refuses(language_recipe, kind):
+    def task(**more):
+        recipe = language_recipe(kind, **more)
+        return LanguageModel.fit(recipe, LanguageModel.read(recipe).train)
+
+    assert task().fits(LONG) and task().fits("")
+    assert task(decode={"beyond": "refuse"}).fits(LONG) is (kind == "rnn")
+    assert not task(tokens={"kind": "word", "size": 300}).fits("")
