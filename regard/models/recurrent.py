@@ -79,4 +79,4 @@ class RecurrentNetwork(nn.Module):
     def reorder(self, state: Any, rows: Tensor) -> Any:
         if isinstance(state, tuple):
             return tuple(self.reorder(one, rows) for one in state)
-        return None if state is None else torch.index_select(state, 1, rows)
+        return None if state is None else torch.index_select(state, 1, rows.to(state.device))

@@ -178,3 +178,16 @@ def test_a_classifiers_reader_with_one_layer_drops_some_of_the_table():
     assert not torch.equal(reader(source)[1], reader(source)[1])
     reader.eval()
     assert torch.equal(reader(source)[1], reader(source)[1])
+
+
+def test_rows_are_chosen_where_the_state_is(monkeypatch):
+    """A GPU refuses numbers of rows that lie elsewhere; the meta device does not, so we do."""
+    real = torch.index_select
+
+    def strict(state, dim, rows):
+        assert state.device == rows.device
+        return real(state, dim, rows)
+
+    monkeypatch.setattr(torch, "index_select", strict)
+    state = torch.zeros(1, B, W, device="meta")
+    assert made("gru").reorder(state, torch.tensor([1, 1, 0])).shape == (1, 3, W)
