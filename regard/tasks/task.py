@@ -103,6 +103,8 @@ class Compared(NamedTuple):
     """{"bleu": {"a", "b", "difference", "low", "high", "significant"}, ...}"""
     too_long: tuple[int, int] = (0, 0)
     """How many of them each can not take, which count as wrong."""
+    notes: tuple[str, ...] = ()
+    """What could not be compared, and why, in sentences."""
 
 
 class Task(Protocol[Prepared]):
