@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from regard.config import Tree
 from regard.data.corpus import Texts
+from regard.data.seen import Seen
 from regard.errors import ConfigError, RunError
 from regard.models.decoder import Decoder
 from regard.models.ngram import NGram
@@ -38,12 +39,13 @@ from regard.tasks.task import (
     Trained,
 )
 from regard.tasks.text_choices import FACES, choose_for_text, example_for_text
-from regard.tasks.text_compare import compare_texts
+from regard.tasks.text_compare import compare_texts, trained_on
 from regard.tasks.text_data import (
     Documents,
     TextSplits,
     Tokens,
     beginnings,
+    pieces_of,
     read_corpus,
     read_text,
     texts_to_learn_from,
@@ -218,15 +220,17 @@ class LanguageModel(Usual):
         return None if self.carries else self.length
 
     def baselines(self, train: Documents) -> dict[str, Predictor]:
-        row = self.tokens(train).row
-        model = NGram.fit(row[:COUNTED], self.tokenizer.size, self.recipe.order)
-        return {"ngram": self._ngram(model)}
+        row, tokenizer, settings = self.tokens(train).row, self.tokenizer, self.recipe.decode
+        cut = len(row) > COUNTED
+        model = NGram.fit(row[:COUNTED], tokenizer.size, self.recipe.order, cut=cut)
+        seen = Seen.of(pieces_of(train))
+        return {"ngram": NGramWriter(model, tokenizer, settings, several=self.several, seen=seen)}
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
-        return {"ngram": self._ngram(NGram.load(folder / "ngram"))}
-
-    def _ngram(self, model: NGram) -> NGramWriter:
-        return NGramWriter(model, self.tokenizer, self.recipe.decode, several=self.several)
+        settings, several = self.recipe.decode, self.several
+        return {
+            "ngram": NGramWriter.load(folder / "ngram", self.tokenizer, settings, several=several)
+        }
 
     def better(self, one: Scores, other: Scores) -> bool:
         return one["bits_per_byte"].value < other["bits_per_byte"].value
@@ -242,6 +246,8 @@ class LanguageModel(Usual):
         found = tallies_of(network, tokens, context)
         beside = {one.name: beside_it(one.model, tokens) for one in baselines.values()}
         counts = {"examples": len(tokens.row) - 1, "unknown_tokens": tokens.unknown}
+        known = trained_on(baselines, examples)
+        counts |= {"may_be_in_training": 1} if known is None else {"in_training": known}
         scores = {name: tally.score() for name, tally in found.items()}
         return Evaluation(scores, beside, counts, unit="tokens")
 

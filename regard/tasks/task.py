@@ -97,8 +97,8 @@ class Trained(NamedTuple):
 
 class Compared(NamedTuple):
     examples: int
-    in_training: tuple[int, int]
-    """How many of them each of the two was trained on."""
+    in_training: tuple[int | None, int | None]
+    """How many of them (of texts: documents) each of the two was trained on; None: not known."""
     scores: dict[str, Tree]
     """{"bleu": {"a", "b", "difference", "low", "high", "significant"}, ...}"""
     too_long: tuple[int, int] = (0, 0)

@@ -7,9 +7,9 @@ import torch
 from regard.config import TokenizerSettings
 from regard.errors import ConfigError
 from regard.models.recurrent import RecurrentNetwork
-from regard.run import compare
+from regard.run import Run, compare
 from regard.shapes import RecurrentSettings
-from regard.tasks import memorised, text_scores
+from regard.tasks import language_model, memorised, text_scores
 from regard.tasks.text_data import tokens_of
 from regard.tasks.text_scores import Context, guess
 from regard.text import fit_tokenizer
@@ -109,6 +109,40 @@ def test_bits_per_byte_are_not_compared_where_text_was_lost(language_run):
     other = compare(letters, read_on)
     assert "bits_per_byte" in other["scores"]
     assert "windows-of-16-every-16, and all-before-in-6-streams" in other["notes"][-1]
+
+
+# On whose text
+
+
+def test_a_text_that_was_trained_on_is_noticed(language_run, language_text, tmp_path):
+    run, new, part = language_run(), tmp_path / "new.txt", tmp_path / "part.txt"
+    new.write_text("Some other words about a quite different matter, said here once.\n" * 5)
+    part.write_text("".join(language_text.read_text().splitlines(keepends=True)[10:40]))
+    assert run.evaluate(language_text)["in_training"] == 1
+    assert run.evaluate(part)["in_training"] == 1
+    assert run.evaluate(new)["in_training"] == run.evaluate()["in_training"] == 0
+    assert compare(run, run, language_text)["in_training"] == {"a": 1, "b": 1}
+
+
+def test_a_run_that_kept_nothing_of_its_text_says_that_it_does_not_know(language_run, tmp_path):
+    run = Run.load(language_run().folder)
+    run.baselines()["ngram"].seen = None
+    found = run.evaluate()
+    assert "in_training" not in found and found["may_be_in_training"] == 1
+    assert compare(run, run)["in_training"] == {"a": None, "b": None}
+
+
+def test_a_baseline_of_a_part_of_the_text_says_so_also_when_it_is_loaded(
+    language_run, monkeypatch, tmp_path
+):
+    run = language_run()
+    train = run.task.read(run.recipe).train
+    monkeypatch.setattr(language_model, "COUNTED", 1000)
+    some = run.task.baselines(train)["ngram"]
+    some.save(tmp_path / "ngram")
+    assert some.name == "3-gram, Kneser-Ney, of the first 1,000 tokens"
+    assert run.task.load_baselines(tmp_path)["ngram"].name == some.name
+    assert run.baselines()["ngram"].name == "3-gram, Kneser-Ney"
 
 
 @pytest.mark.parametrize("rest", [1, 24, 25, 30, 48, 49, 60])
