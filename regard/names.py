@@ -45,6 +45,7 @@ REMARKS = {  # counts in the result of an evaluation that a reader of its scores
     "unknown_labels": "texts have a label that was never trained on: counted as wrong",
     "unknown_inputs": "inputs hold pieces that the model has never met",
     "in_training": "inputs were among the training inputs: the scores flatter the model",
+    "may_be_in_training": "text, which this run may have been trained on: it has not kept of what",
     "skipped_rows": "rows could not be used and were left out, as asked",
 }
 LEFT_OUT = {  # counts in what run.json says about the data

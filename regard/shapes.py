@@ -152,7 +152,9 @@ class RecurrentSettings(Settings):
     projection: int | None = Field(default=None, ge=1)
     """Width that the output of an LSTM is brought down to; the state stays as wide as it is."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Share of what goes from layer to layer that is set to zero while training."""
+    """Share of the tokens' vectors, of what goes from layer to layer and of what the last layer
+    says, set to zero while training (Zaremba et al. 2014). A classifier has judge_dropout for the
+    last of these."""
 
     @model_validator(mode="after")
     def projection_fits(self) -> Self:

@@ -79,7 +79,9 @@ def compare(
     rows = [_row(name, found, (a, b)) for name, found in result["scores"].items()]
     click.echo("\n".join(columns([head, *rows], right=(1, 2, 3))))
     for side, path in (("a", a), ("b", b)):
-        if known := result["in_training"][side]:
+        if (known := result["in_training"][side]) is None:
+            say(f"{path} may have been trained on this text: it has not kept of what.")
+        elif known:
             say(f"{path} was trained on {known:,} of the inputs: the scores flatter it.")
         if long := result["too_long"][side]:
             say(f"{path} can not take {long:,} of the inputs, too long or empty: counted as wrong.")

@@ -25,6 +25,11 @@ from regard.files import write_bytes
 @click.option("--target", help="Column of the target.")
 @click.option("--beam", type=int, help="Sequences kept while decoding; the recipe's by default.")
 @click.option(
+    "--stride",
+    type=int,
+    help="Of language models: tokens between the windows of a score; the recipe's by default.",
+)
+@click.option(
     "--png",
     type=click.Path(path_type=Path, readable=False),
     help="Of labels: draw what is taken for what, and whether probabilities hold.",
@@ -36,6 +41,7 @@ def evaluate(
     source: str | None,
     target: str | None,
     beam: int | None,
+    stride: int | None,
     png: Path | None,
     as_json: bool,
 ) -> None:
@@ -46,10 +52,12 @@ def evaluate(
     regard evaluate runs/demo --data more.tsv --json
     regard evaluate runs/translate --data test.de --data test.en
     regard evaluate runs/classify --png judgements.png
+    regard evaluate runs/lstm --stride 64
     """
     from regard.run import Run
 
-    decoding = {} if beam is None else {"beam": beam}
+    asked = {"beam": beam, "stride": stride}
+    decoding = {name: value for name, value in asked.items() if value is not None}
     result = Run.load(run).evaluate(data or None, (source, target), **decoding)
     if png is not None:
         draw(result, png)

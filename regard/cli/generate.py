@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 @click.argument("prompt", required=False)
 @click.option("--n", type=int, help="So many texts, each a try of its own.")
 @click.option("--max-length", type=int, help="Tokens to write, at most.")
+@click.option(
+    "--beyond",
+    type=click.Choice(["slide", "refuse"]),
+    help="When the text outgrows what the model has in sight: forget the older half, or refuse.",
+)
 @decoding_options
 @click.option("--trace", is_flag=True, help="Show how each token was chosen, filter by filter.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one a text.")
 def generate(
-    run: Path, prompt: str | None, trace: bool, as_json: bool, **decoding: float | None
+    run: Path, prompt: str | None, trace: bool, as_json: bool, **decoding: float | str | None
 ) -> None:
     """Write on from PROMPT, or from what comes through a pipe; the text appears as it is written.
 
@@ -50,6 +55,8 @@ def generate(
         from regard.cli.trace import show_traces
 
         sys.exit(show_traces(opened, [text], chosen, as_json=as_json))
+    for remark in opened.predictor(**chosen).remarks(text):  # type: ignore[attr-defined]
+        say(f"regard: warning: {remark}")
     if as_json or chosen.get("n", 1) > 1:
         _whole(opened, text, chosen, as_json=as_json)
         return

@@ -37,6 +37,8 @@ def show_traces(
             echo_json({"input": text, "steps": [step._asdict() for step in steps]})
         else:
             click.echo("\n".join([visible(text, blank=" "), *columns(rows_of(steps)), ""]))
+        for remark in predictor.remarks(text, len(steps)) if hasattr(predictor, "remarks") else ():
+            say(f"regard: input {number}: {remark}")
     return 2 if problems else 0
 
 

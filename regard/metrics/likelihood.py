@@ -6,8 +6,6 @@ Neighbouring tokens are not independent, so the bootstrap draws whole stretches 
 N tokens
 """
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,34 +16,38 @@ STRETCHES = 200  # equal parts of the text, drawn as wholes
 
 
 def likelihood(
-    losses: NDArray[np.floating], size: int, how: str, right: NDArray[np.bool_] | None = None
+    losses: NDArray[np.floating],
+    sizes: NDArray[np.floating],
+    how: str,
+    right: NDArray[np.bool_] | None = None,
+    *,
+    lossy: bool = False,
 ) -> dict[str, Tally]:
     """
     losses   (N,) of each token, natural logarithm
-    size     bytes of the text that the tokens stand for, in UTF-8
+    sizes    (N,) bytes of the text that each token stands for, in UTF-8
     how      with what context each token was judged
     right    (N,) was the likeliest token the right one?
+    lossy    whether the tokens lost some of the text: then fewer bits are needed than for all of it
 
-    >>> text = likelihood(np.full(8, np.log(4)), size=4, how="alone")
+    >>> text = likelihood(np.full(8, np.log(4)), np.full(8, 0.5), how="alone")
     >>> [round(text[name].score().value, 6) for name in ("perplexity", "bits_per_byte")]
     [4.0, 4.0]
     """
     if not len(losses):
         raise DataError("nothing to score: there is no token. Is the file or the split empty?")
-    counts = np.ones(len(losses)) if right is None else right.astype(float)
-    rows = _stretches(np.stack([losses.astype(float), np.ones(len(losses)), counts], axis=1))
-    in_stretches = f"stretches:{len(rows)}|context:{how}"
-    each = size / len(losses)  # bytes of a token, on average
+    each = np.ones(len(losses))
+    counts = each if right is None else right.astype(float)
+    rows = _stretches(np.stack([losses.astype(float), each, counts, sizes.astype(float)], axis=1))
+    how = f"stretches:{len(rows)}|context:{how}"
+    of_what = "utf-8|lossy" if lossy else "utf-8"
     found = {
-        "loss": Tally(rows, _mean, f"loss|nats-per-token|{in_stretches}"),
-        "perplexity": Tally(rows, _perplexity, f"perplexity|of-tokens|{in_stretches}"),
-        "bits_per_byte": Tally(
-            rows, partial(_bits, each=each), f"bits_per_byte|utf-8|{in_stretches}"
-        ),
+        "loss": Tally(rows, _mean, f"loss|nats-per-token|{how}"),
+        "perplexity": Tally(rows, _perplexity, f"perplexity|of-tokens|{how}"),
+        "bits_per_byte": Tally(rows, _bits, f"bits_per_byte|{of_what}|{how}"),
     }
     if right is not None:
-        rights = rows[:, [2, 1]]
-        found["token_accuracy"] = Tally(rights, percent, f"token_accuracy|{in_stretches}")
+        found["token_accuracy"] = Tally(rows[:, [2, 1]], percent, f"token_accuracy|{how}")
     return found
 
 
@@ -67,6 +69,7 @@ def _perplexity(totals: Counts) -> Counts:
     return value
 
 
-def _bits(totals: Counts, each: float) -> Counts:
-    value: Counts = _mean(totals) / np.log(2) / each
+def _bits(totals: Counts) -> Counts:
+    size = totals[..., 3]
+    value: Counts = totals[..., 0] / np.log(2) / np.where(size == 0, 1, size)
     return value

@@ -39,10 +39,11 @@ class RnnReader(nn.Module):
         self.pooling = s.pooling
         self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
         self.reader = Recurrent(s, s.width)
+        self.drop = nn.Dropout(s.dropout)
         self.embed.apply(init_weights)  # the cells begin as torch has them
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:
-        x, state = self.reader(self.embed(source.ids), source.lengths)
+        x, state = self.reader(self.drop(self.embed(source.ids)), source.lengths)
         if self.pooling == "last":
             return x, self.reader.last(state)
         return x, pool(x, self.pooling, source.lengths)

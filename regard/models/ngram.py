@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 Grams = tuple[Ints, Ints]  # the keys and the counts of a level
 
 FILE, FACTS = "ngram.safetensors", "ngram.json"
-SETTINGS = ("order", "vocabulary", "stop")
+SETTINGS = ("order", "vocabulary", "stop", "first")
 AT_ONCE = 500_000  # tokens whose losses are computed at a time: about 50 MB
 UNPREDICTED = (PAD, START)
 SAFE_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)  # those of KenLM's --discount_fallback
@@ -70,8 +70,11 @@ class NGram:
     ('3-gram, Kneser-Ney', [0.0, 0.0, 0.16, 0.03, 0.33, 0.47])
     """
 
-    def __init__(self, order: int, vocabulary: int, stop: int, grams: Iterable[Grams]) -> None:
-        self.order, self.vocabulary, self.stop = order, vocabulary, stop
+    def __init__(
+        self, order: int, vocabulary: int, stop: int, grams: Iterable[Grams], first: int = 0
+    ) -> None:
+        """`first`: how many tokens it was given, where the text has more; 0: all of them."""
+        self.order, self.vocabulary, self.stop, self.first = order, vocabulary, stop, first
         # What the empty context hands on goes in equal parts to all tokens that can come.
         self.even = np.full(vocabulary, 1 / (vocabulary - len(UNPREDICTED)))  # (V,)
         self.even[list(UNPREDICTED)] = 0
@@ -82,18 +85,23 @@ class NGram:
 
     @property
     def name(self) -> str:
-        return f"{self.order}-gram, Kneser-Ney"
+        some = f", of the first {self.first:,} tokens" if self.first else ""
+        return f"{self.order}-gram, Kneser-Ney{some}"
 
     @classmethod
-    def fit(cls, ids: Ints, vocabulary: int, order: int = 5, stop: int = STOP) -> Self:
+    def fit(
+        cls, ids: Ints, vocabulary: int, order: int = 5, stop: int = STOP, *, cut: bool = False
+    ) -> Self:
         """Count the n-grams of up to `order` tokens in one long stream (T,): STOP text STOP text
-        STOP. No n-gram reaches across a STOP; the first token is never predicted."""
+        STOP. No n-gram reaches across a STOP; the first token is never predicted. `cut`: these are
+        not all tokens that there are, which its name will say."""
         if order < 1:
             raise ConfigError(f"an n-gram has at least one token, found order {order}: try 3 to 5.")
         tokens = _checked(ids, vocabulary)
         if (found := len(tokens)) < 2:  # the first is never predicted
             raise DataError(f"nothing to learn from: found {found} tokens. Is the file empty?")
-        return cls(order, vocabulary, stop, _count(tokens, vocabulary, order, stop))
+        grams = _count(tokens, vocabulary, order, stop)
+        return cls(order, vocabulary, stop, grams, len(tokens) if cut else 0)
 
     def losses(self, ids: Ints) -> Floats:
         """-log P of every token of a stream (T,) but the first, in nats (T - 1,)."""
@@ -164,9 +172,10 @@ class NGram:
         """What `save` wrote; it predicts exactly as the one saved."""
         facts = read_table(folder / FACTS)
         try:
-            order, vocabulary, stop = (index(facts[name]) for name in SETTINGS)
+            # Runs from before `first` was written do not say whether they were cut.
+            order, vocabulary, stop, first = (index(({"first": 0} | facts)[s]) for s in SETTINGS)
             grams = _grams(load_arrays(read_bytes(folder / FILE)), order, vocabulary)
-            return cls(order, vocabulary, stop, grams)
+            return cls(order, vocabulary, stop, grams, first)
         except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
             raise RunError(f"{folder}: not a saved baseline: {error}\nCopy it again.") from error
 

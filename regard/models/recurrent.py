@@ -36,6 +36,7 @@ class RecurrentNetwork(nn.Module):
         self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
         self.reader = Recurrent(s, s.width)
         self.judge = nn.Linear(s.width_of_output, outputs or vocabulary)
+        self.drop = nn.Dropout(s.dropout)  # what one layer has of it (Zaremba et al. 2014)
         self.embed.apply(init_weights)
         self.judge.apply(init_weights)  # the cells begin as torch has them
 
@@ -49,8 +50,8 @@ class RecurrentNetwork(nn.Module):
     ) -> Any:
         """(B, T) -> (B, T, O), or (B, O) where one judgement is made; with `remember`, the last
         state too."""
-        outputs, last = self.reader(self.embed(ids), lengths, state)
-        judged = self.judge(outputs if self.each else self.reader.last(last))
+        outputs, last = self.reader(self.drop(self.embed(ids)), lengths, state)
+        judged = self.judge(self.drop(outputs if self.each else self.reader.last(last)))
         return (judged, last) if remember else judged
 
     def read(self, ids: Tensor, state: Any = None) -> tuple[Tensor, Any]:
@@ -78,4 +79,4 @@ class RecurrentNetwork(nn.Module):
     def reorder(self, state: Any, rows: Tensor) -> Any:
         if isinstance(state, tuple):
             return tuple(self.reorder(one, rows) for one in state)
-        return None if state is None else torch.index_select(state, 1, rows)
+        return None if state is None else torch.index_select(state, 1, rows.to(state.device))

@@ -118,7 +118,7 @@ def better(part: str, other: str, metric: str) -> Claim:
 
     def judge(runs: Runs) -> Judged:
         both = compare(runs[part], runs[other])
-        found, known = both["scores"][metric], sum(both["in_training"].values())
+        found, known = both["scores"][metric], sum(n or 0 for n in both["in_training"].values())
         apart = -found["difference"] if metric in LOWER_IS_BETTER else found["difference"]
         between = f"{found['low']:+.2f} to {found['high']:+.2f}"
         holds = apart > 0 and found["significant"] and not known

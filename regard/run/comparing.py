@@ -30,6 +30,6 @@ def compare(
         "in_training": dict(zip("ab", found.in_training, strict=True)),
         "too_long": dict(zip("ab", found.too_long, strict=True)),
         "skipped_rows": part.skipped,
-        "notes": list(part.notes),
+        "notes": [*part.notes, *found.notes],
         "scores": found.scores,
     }

@@ -82,7 +82,7 @@ class Classify(Labelling):
 
     def begin(self, network: nn.Module, train: Sequence[Labelled]) -> None:
         """Where the recipe names a run to begin with: its weights."""
-        if self.recipe.begin is not None:
+        if self.recipe.begin is not None and self.recipe.begin_with == "weights":
             path = Path(self.recipe.begin) / "model.safetensors"
             load_weights(network.get_submodule("body.stack"), read_weights(path), str(path))
 

@@ -72,6 +72,9 @@ class ClassifyRecipe(Recipe):
     begin: str | None = None
     """A run to begin with, whose language model (GPT) knows texts already: its tokenizer and its
     weights are taken over. The model must have its shape, and be causal."""
+    begin_with: Literal["weights", "tokens"] = "weights"
+    """What is taken over of that run: tokens and weights, or the tokens alone, to see what the
+    weights are worth."""
     model: Model = Field(default_factory=ReadingStackSettings)
     """The network: its kind (transformer, rnn or mean) and its shape."""
     keep: Literal["head", "tail", "both"] = "head"

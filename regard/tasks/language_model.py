@@ -13,9 +13,8 @@ from torch import Tensor, nn
 
 from regard.config import Tree
 from regard.data.corpus import Texts
-from regard.errors import RunError
-from regard.metrics.bootstrap import Tally, difference
-from regard.metrics.likelihood import likelihood
+from regard.data.seen import Seen
+from regard.errors import ConfigError, RunError
 from regard.models.decoder import Decoder
 from regard.models.ngram import NGram
 from regard.models.predictor import Predictor
@@ -40,11 +39,13 @@ from regard.tasks.task import (
     Trained,
 )
 from regard.tasks.text_choices import FACES, choose_for_text, example_for_text
+from regard.tasks.text_compare import compare_texts, trained_on
 from regard.tasks.text_data import (
     Documents,
     TextSplits,
     Tokens,
     beginnings,
+    pieces_of,
     read_corpus,
     read_text,
     texts_to_learn_from,
@@ -53,7 +54,7 @@ from regard.tasks.text_data import (
 from regard.tasks.text_proof import LONGEST, invent_text, probe_of_text
 from regard.tasks.text_recipe import LanguageRecipe, WritingSettings
 from regard.tasks.text_replay import replay_of, trace_of
-from regard.tasks.text_scores import Guesses, beside_it, guess, texts_in
+from regard.tasks.text_scores import Context, beside_it, guess, tallies_of, texts_in
 from regard.tasks.usual import Usual
 from regard.tasks.windows import Shuffled, Streams, Window
 from regard.tasks.writer import Writer, writer_of
@@ -62,6 +63,7 @@ from regard.text.tokenizer import Tokenizer
 
 COUNTED = 20_000_000  # tokens that the n-gram model learns from, at most
 WATCHED = 50_000  # tokens judged by each validation
+MADE_UP = 4  # windows that documents without a file have, at least
 
 
 class LanguageModel(Usual):
@@ -155,9 +157,11 @@ class LanguageModel(Usual):
         return [Window(row[start : start + self.length + 1]) for start in starts]
 
     def batches(self, train: Documents) -> Batches[Window]:
+        """Documents that a proof makes up are short: they are cut into some windows at least."""
         kind = Streams if self.carries else Shuffled
         row, settings = self.tokens(train).row, self.recipe.train
-        return kind(row, self.length, settings.batch_tokens, self.recipe.seed)
+        most = self.length if isinstance(train, Texts) else max(1, (len(row) - 1) // MADE_UP)
+        return kind(row, min(self.length, most), settings.batch_tokens, self.recipe.seed)
 
     def lengths(self, prepared: Window) -> tuple[int]:
         return (len(prepared.ids) - 1,)
@@ -190,32 +194,43 @@ class LanguageModel(Usual):
 
     def validate(self, network: nn.Module, examples: Documents) -> dict[str, float]:
         row = self.tokens(examples).row
-        judged = self._guesses(network, row[: WATCHED + 1])
+        judged = guess(network, row[: WATCHED + 1], self.context())
         loss = float(judged.losses.mean())
         return {"loss": loss, "token_accuracy": 100 * float(judged.right.mean())}
 
-    def _guesses(self, network: nn.Module, row: Any) -> Guesses:
-        stride = self.recipe.stride or self.length
-        return guess(network, row, self.length, stride, across=self.across)
+    def context(self, stride: int | None = None) -> Context:
+        """What tokens are judged with; a `stride` replaces the recipe's."""
+        if stride is not None and not 1 <= stride <= self.length:
+            raise ConfigError(
+                f"stride ({stride}): expected 1 to {self.length}, the tokens of a window, "
+                "model.max_length."
+            )
+        chosen = stride or self.recipe.stride or (None if self.carries else self.length)
+        return Context(self.length, chosen, self.across)
 
     # Using
 
     def predictor(self, network: nn.Module, **decoding: Any) -> Writer:
-        longest = self.length if isinstance(network, Decoder) else None
         settings = chosen_decoding(self.recipe.decode, decoding)
         assert isinstance(settings, WritingSettings)
-        return writer_of(network, self.tokenizer, settings, longest, several=self.several)
+        return writer_of(network, self.tokenizer, settings, self._sight, several=self.several)
+
+    @property
+    def _sight(self) -> int | None:
+        return None if self.carries else self.length
 
     def baselines(self, train: Documents) -> dict[str, Predictor]:
-        row = self.tokens(train).row
-        model = NGram.fit(row[:COUNTED], self.tokenizer.size, self.recipe.order)
-        return {"ngram": self._ngram(model)}
+        row, tokenizer, settings = self.tokens(train).row, self.tokenizer, self.recipe.decode
+        cut = len(row) > COUNTED
+        model = NGram.fit(row[:COUNTED], tokenizer.size, self.recipe.order, cut=cut)
+        seen = Seen.of(pieces_of(train))
+        return {"ngram": NGramWriter(model, tokenizer, settings, several=self.several, seen=seen)}
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
-        return {"ngram": self._ngram(NGram.load(folder / "ngram"))}
-
-    def _ngram(self, model: NGram) -> NGramWriter:
-        return NGramWriter(model, self.tokenizer, self.recipe.decode, several=self.several)
+        settings, several = self.recipe.decode, self.several
+        return {
+            "ngram": NGramWriter.load(folder / "ngram", self.tokenizer, settings, several=several)
+        }
 
     def better(self, one: Scores, other: Scores) -> bool:
         return one["bits_per_byte"].value < other["bits_per_byte"].value
@@ -223,36 +238,21 @@ class LanguageModel(Usual):
     def inputs(self, examples: Documents) -> list[str]:
         return []
 
-    def tallies(self, network: nn.Module, tokens: Tokens) -> dict[str, Tally]:
-        judged = self._guesses(network, tokens.row)
-        return likelihood(judged.losses, tokens.bytes, self._context, judged.right)
-
-    @property
-    def _context(self) -> str:
-        if self.carries:
-            return "all-before"
-        return f"windows-of-{self.length}-every-{self.recipe.stride or self.length}"
-
     def evaluate(
         self, network: nn.Module, examples: Documents, baselines: Mapping[str, Any], decoding: Tree
     ) -> Evaluation:
-        tokens = self.tokens(examples)
-        scores = {name: tally.score() for name, tally in self.tallies(network, tokens).items()}
+        """`decoding` may have a stride; nothing is written."""
+        tokens, context = self.tokens(examples), self.context(decoding.get("stride"))
+        found = tallies_of(network, tokens, context)
         beside = {one.name: beside_it(one.model, tokens) for one in baselines.values()}
         counts = {"examples": len(tokens.row) - 1, "unknown_tokens": tokens.unknown}
+        known = trained_on(baselines, examples)
+        counts |= {"may_be_in_training": 1} if known is None else {"in_training": known}
+        scores = {name: tally.score() for name, tally in found.items()}
         return Evaluation(scores, beside, counts, unit="tokens")
 
     def compare(self, one: Trained, other: Trained, examples: Documents) -> Compared:
-        """Tokens may differ, so losses and perplexities of tokens may not be comparable; bits per
-        byte always are."""
-        mine, theirs = (
-            side.task.tallies(side.network, side.task.tokens(examples))  # type: ignore[attr-defined]
-            for side in (one, other)
-        )
-        same = one.task.as_json() == other.task.as_json()
-        names = mine if same else ["bits_per_byte"]
-        scores = {name: difference(mine[name], theirs[name]) for name in names}
-        return Compared(len(self.tokens(examples).row) - 1, (0, 0), scores)
+        return compare_texts(one, other, examples)
 
     def last_scores(self, network: nn.Module, splits: TextSplits) -> Scores:
         train, test = self.tokens(splits.train).row, self.tokens(splits.test).row
@@ -265,7 +265,8 @@ class LanguageModel(Usual):
         return beginnings(examples)
 
     def fits(self, text: str) -> bool:
-        return True
+        settings = self.recipe.decode
+        return Writer(None, self.tokenizer, settings, self._sight, several=self.several).fits(text)
 
     def unknown(self, text: str) -> list[str]:
         return self.tokenizer.unknown(text)

@@ -46,7 +46,8 @@ def contains(tokens: TokenRow, wanted: Ids) -> bool:
     """
     for start in range(0, len(tokens), AT_ONCE):
         part = tokens[start : start + AT_ONCE + len(wanted) - 1]
-        places = np.flatnonzero(part[: len(part) - len(wanted) + 1] == wanted[0])
+        room = max(0, len(part) - len(wanted) + 1)  # places where it could begin
+        places = np.flatnonzero(part[:room] == wanted[0])
         for shift in range(1, len(wanted)):
             places = places[part[places + shift] == wanted[shift]]
         if len(places):

@@ -97,12 +97,14 @@ class Trained(NamedTuple):
 
 class Compared(NamedTuple):
     examples: int
-    in_training: tuple[int, int]
-    """How many of them each of the two was trained on."""
+    in_training: tuple[int | None, int | None]
+    """How many of them (of texts: documents) each of the two was trained on; None: not known."""
     scores: dict[str, Tree]
     """{"bleu": {"a", "b", "difference", "low", "high", "significant"}, ...}"""
     too_long: tuple[int, int] = (0, 0)
     """How many of them each can not take, which count as wrong."""
+    notes: tuple[str, ...] = ()
+    """What could not be compared, and why, in sentences."""
 
 
 class Task(Protocol[Prepared]):
@@ -236,8 +238,9 @@ def predict_fitting(
     task: Task[Any], predictor: Predictor, inputs: Sequence[str]
 ) -> list[Prediction]:
     """A prediction for every input: one that does not fit gets an empty output, which is wrong
-    when it is scored, and the reason."""
-    places = [place for place, text in enumerate(inputs) if task.fits(text)]
+    when it is scored, and the reason. Where that depends on how it decodes, the predictor knows."""
+    fits = getattr(predictor, "fits", task.fits)
+    places = [place for place, text in enumerate(inputs) if fits(text)]
     found = dict(zip(places, predictor.predict([inputs[i] for i in places]), strict=True))
     return [
         found[place] if place in found else _refused(predictor, text)

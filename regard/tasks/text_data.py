@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.data.corpus import Corpus, Texts
 from regard.data.shards import cache_home, tokenize
@@ -45,6 +46,17 @@ class Tokens(NamedTuple):
     row: TokenRow
     bytes: int  # of the text, in UTF-8
     unknown: int  # tokens of it that the tokenizer has never met
+    widths: NDArray[np.int64]  # (V,) bytes that each token stands for
+    lossy: bool
+    """Whether some of the text is lost: it can not be put together again from its tokens."""
+
+    def sizes(self) -> NDArray[np.float64]:
+        """(tokens but the first,) bytes of the text that each stands for. What is lost is shared
+        out, so that all add up to the text."""
+        own = self.widths[self.row[1:]].astype(float)
+        if not own.sum():
+            return np.full(len(own), self.bytes / max(1, len(own)))
+        return own * (self.bytes / own.sum())
 
 
 def read_text(data: TextData) -> TextSplits:
@@ -112,17 +124,28 @@ def tokens_of(texts: Documents, tokenizer: Tokenizer) -> Tokens:
         kept = tokenize(
             texts, tokenizer, cache_home(), lambda done, whole: tell("Cutting", done, whole)
         )
-        return Tokens(kept, kept.bytes, kept.unknown)
+        return Tokens(kept, kept.bytes, kept.unknown, *_kind(tokenizer, kept.unknown))
     pieces = [[STOP]]
-    for text, ends in _pieces(texts):
+    for text, ends in pieces_of(texts):
         pieces.append(tokenizer.ids(text))
         if ends:
             pieces.append([STOP])
     row = np.concatenate([np.array(piece, dtype=np.int64) for piece in pieces])
-    return Tokens(row, _size(texts), int((row == UNKNOWN).sum()))
+    unknown = int((row == UNKNOWN).sum())
+    return Tokens(row, _size(texts), unknown, *_kind(tokenizer, unknown))
 
 
-def _pieces(texts: Documents) -> Iterable[tuple[str, bool]]:
+def _kind(tokenizer: Tokenizer, unknown: int) -> tuple[NDArray[np.int64], bool]:
+    """`widths` and `lossy`. A piece of kind bytes has a letter for each byte; of words, the blanks
+    between them are lost."""
+    saved = tokenizer.as_json()
+    kind, pieces = saved["kind"], saved["pieces"]
+    widths = [len(one) if kind == "bytes" else len(one.encode()) for one in pieces]
+    lossy = kind in ("word", "wordpiece") or saved["lowercase"] or unknown > 0
+    return np.array([0] * UNKNOWN + [1, *widths]), bool(lossy)
+
+
+def pieces_of(texts: Documents) -> Iterable[tuple[str, bool]]:
     return texts if isinstance(texts, Texts) else ((text, True) for text in texts)
 
 
@@ -135,7 +158,7 @@ def _size(texts: Documents) -> int:
 def beginnings(texts: Documents) -> list[str]:
     """The first words of some documents, or of some lines of a long one."""
     found: list[str] = []
-    for text, _ in _pieces(texts):
+    for text, _ in pieces_of(texts):
         for start in range(0, len(text), max(1, len(text) // SAMPLES)):
             line = text[start : start + 4 * BEGINNING].partition("\n")[2].strip() or text
             found.append(line[:BEGINNING].rpartition(" ")[0] or line[:BEGINNING])

@@ -90,7 +90,8 @@ class LanguageRecipe(Recipe):
     """Tokens that the n-gram model beside it looks at: those before the next, and that one."""
     stride: int | None = Field(default=None, ge=1)
     """Tokens between the windows that scores are measured in; model.max_length by default, so that
-    nothing is read twice. Fewer give every token more context."""
+    nothing is read twice. Fewer give every token more context. Recurrent networks read on by
+    default, with all in mind that came before; with a stride each window begins with nothing."""
     samples: Texts = ()
     """Beginnings to continue when the run is done; some of the test part by default."""
 

@@ -3,19 +3,23 @@
 T tokens   V vocabulary
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from regard.decode.stepper import FORBIDDEN
-from regard.names import STOP
+from regard.decode.stepper import Decoded, advance
+from regard.names import START, STOP
 from regard.tasks.speaking import written
 from regard.tasks.task import Replay, Step
 from regard.tasks.tracing import step_of
 from regard.tasks.writer import Writer
 
 SHOWN = 24  # tokens that a picture holds, at most, of what was written
+
+
+# Pictures
 
 
 class Rewritten(NamedTuple):
@@ -36,54 +40,65 @@ class Rewritten(NamedTuple):
 
 
 @torch.no_grad()
-def rewritten(writer: Writer, text: str, most: int | None = None) -> Rewritten:
-    """With the end of the beginning in sight, where all of it is too long for the network."""
-    ids = writer.encode(text)
-    longest = writer.longest
-    settings = writer.settings
+def rewritten(writer: Writer, text: str) -> Rewritten:
+    """As much as a network has in sight at once. Of a beginning that is longer, its end is read, so
+    that there is room to write."""
+    ids, longest = writer.encode(text), writer.longest
+    room = SHOWN
     if longest is not None:
-        ids = ids[-max(1, longest // 2) :]
-        room = longest + 1 - len(ids)
-        settings = settings.model_copy(update={"max_length": min(settings.max_length, room)})
-    if most is not None:
-        settings = settings.model_copy(
-            update={"max_length": min(settings.max_length, most), "n": 1}
-        )
+        ids = ids if len(ids) <= longest else ids[-max(1, longest // 2) :]
+        room = min(SHOWN, longest + 1 - len(ids))
+    few = {"max_length": min(writer.settings.max_length, room), "n": 1}
+    settings = writer.settings.model_copy(update=few)
     own = Writer(writer.stepper, writer.tokenizer, settings, longest, several=writer.several)
     best = own.write([ids], [writer.answered])[0][0]
-    stopped = best.finished and not own.done(0, best.tokens)  # by STOP itself
-    tokens = [*best.tokens, STOP] if stopped else best.tokens
-    return Rewritten([*ids, *tokens], len(ids), written(own, best))
+    return Rewritten([*ids, *_tokens(own, best)], len(ids), written(own, best))
 
 
 def replay_of(writer: Writer, text: str) -> Replay:
     """Rows are the tokens that come next, columns those that were seen."""
-    found, pieces = rewritten(writer, text, SHOWN), writer.tokenizer.pieces
+    found, pieces = rewritten(writer, text), writer.tokenizer.pieces
     seen, after = tuple(pieces(found.ids[:-1])), tuple(pieces(found.ids[1:]))
     network = writer.stepper.network
     axes = {"self": (after, seen), "cross": (tuple(pieces(found.written)), seen)}
     return Replay(text, found.output, lambda: found.run(network), tuple(found.written), axes)
 
 
+def _tokens(writer: Writer, output: Decoded) -> list[int]:
+    """What was written, with STOP where that ended it."""
+    stopped = output.finished and not writer.done(0, output.tokens)
+    return [*output.tokens, STOP] if stopped else output.tokens
+
+
+# Traces
+
+
 @torch.no_grad()
 def trace_of(writer: Writer, text: str, others: int) -> list[Step]:
-    """Each token with its probability, beside those of the likeliest `others`, before and after
-    each filter."""
-    found, pieces = rewritten(writer, text), writer.tokenizer.pieces
-    network = writer.stepper.network
-    network.eval()
-    logs = found.run(network).log_softmax(dim=-1).cpu()  # (T, V)
-    logs[:, [*FORBIDDEN, *[STOP] * (not writer.several)]] = -torch.inf
+    """Each token that `predict` writes, with its probability, beside those of the likeliest
+    `others`, before and after each filter."""
+    ids, number = writer.encode(text), writer.answered
+    writer.answered += 1
+    tokens = _tokens(writer, writer.write([ids], [number])[0][0])
     return [
         step_of(
-            logs[t],
-            token,
-            found.ids[: found.begun + t],
+            logs,
+            tokens[t],
+            [*ids, *tokens[:t]],
             others=others,
-            pieces=pieces,
+            pieces=writer.tokenizer.pieces,
             settings=writer.settings,
-            prompt=found.ids[: found.begun],
-            written=found.written[:t],
+            prompt=ids,
+            written=tokens[:t],
         )
-        for t, token in enumerate(found.written)
+        for t, logs in enumerate(_asked(writer.stepper, ids, tokens))
     ]
+
+
+def _asked(stepper: Any, ids: Sequence[int], tokens: Sequence[int]) -> Iterator[Tensor]:
+    """Log-probabilities (V,) when each token was chosen: the network is asked again, step by step,
+    so that it forgets and slides as it did in writing."""
+    state = stepper.start([ids])
+    for token in [START, *tokens][: len(tokens)]:
+        log_probs, state = advance(stepper, state, [token])
+        yield log_probs[0].cpu()

@@ -15,6 +15,7 @@ from regard.tasks.text_recipe import WritingSettings
 from regard.text.tokenizer import Tokenizer, require_utf8
 
 ROWS_AT_ONCE = 64  # texts written side by side
+SHOWN = 10  # unknown pieces of a beginning
 NEWLINE = "\n"
 
 
@@ -55,10 +56,25 @@ class Writer:
         if limit is not None and self.settings.beyond == "refuse" and most > limit + 1:
             raise TextError(
                 f"a beginning of {len(ids)} tokens and {self.settings.max_length} more are too "
-                f"long for this model, which has {limit} in sight: shorten one of them, or set "
-                'decode.beyond = "slide".'
+                f"long for this model, which has {limit} in sight: shorten one of them, or ask for "
+                '--beyond slide (decode.beyond = "slide").'
             )
         return ids
+
+    def fits(self, text: str) -> bool:
+        """Can this beginning be gone on with?"""
+        try:
+            self.encode(text)
+        except TextError:
+            return False
+        return True
+
+    def remarks(self, text: str, written: int = 0) -> list[str]:
+        """What to know about how a beginning is read, and about `written` tokens after it."""
+        read, unknown = len(self.encode(text)), self.tokenizer.unknown(text)
+        shown = " ".join(repr(piece) for piece in unknown[:SHOWN])
+        met = [f"never met in training, so read as unknown: {shown}"] if unknown else []
+        return met if self.longest is None else [*met, *_forgotten(self.longest, read, written)]
 
     def predict(self, inputs: Sequence[str]) -> list[Prediction]:
         encoded = [self.encode(text) for text in inputs]
@@ -115,6 +131,21 @@ class Writer:
 
     def save(self, folder: Path) -> None:
         save_weights(self.stepper.network, folder / "model.safetensors")
+
+
+def _forgotten(longest: int, read: int, written: int) -> Iterator[str]:
+    """Sentences on what a network with so many tokens in sight has not seen."""
+    if read > longest:
+        yield (
+            f"the beginning has {read:,} tokens, and the model {longest:,} in sight: only the last "
+            "ones are read."
+        )
+    room = longest + 1 - min(read, longest)  # the next token is chosen without the older half
+    if written > room:
+        yield (
+            f"the model has {longest:,} tokens in sight: after {room:,} written ones it forgets "
+            "the older half of the text, again and again."
+        )
 
 
 def writer_of(

@@ -20,6 +20,7 @@ from regard.names import (
     without_folders,
     written,
 )
+from regard.tasks.truncating import KEEPS
 from regard.text.tokenizer import symbol, visible
 
 LIMITS = (
@@ -181,10 +182,28 @@ def _settings(tree: Tree, sizes: dict[str, int]) -> Iterator[str]:
 
 def _limits(tree: Tree) -> Iterator[str]:
     yield from LIMITS
+    goes_on = tree["task"] == "language_model"
     if longest := tree.get("model", {}).get("max_length"):
-        yield f"An input of more than {longest:,} tokens is refused."
+        yield _longest(tree, longest)
     if written := tree.get("decode", {}).get("max_length"):
-        yield f"An output ends after {min(written, longest or written):,} tokens at the latest."
+        most = written if goes_on or not longest else min(written, longest)
+        yield f"An output ends after {most:,} tokens at the latest."
+
+
+def _longest(tree: Tree, longest: int) -> str:
+    """What becomes of a text that is longer than the model takes."""
+    if tree["task"] == "classify":
+        own = longest - (3 if tree["data"].get("other") else 2)  # less what stands around texts
+        return (
+            f"Of a text of more than {own:,} tokens only {KEEPS[tree.get('keep', 'head')]} is read."
+        )
+    if tree["task"] != "language_model":
+        return f"An input of more than {longest:,} tokens is refused."
+    if tree["model"]["kind"] == "rnn":
+        return f"A text may have any length; it was trained to look back {longest:,} tokens."
+    if tree["decode"].get("beyond") == "refuse":
+        return f"A beginning and what is to be written may have {longest + 1:,} tokens together."
+    return f"It has {longest:,} tokens in sight: of a longer text the older half is forgotten."
 
 
 def _samples(samples: list[Tree]) -> Iterator[str]:

@@ -51,6 +51,33 @@ def test_a_trace_shows_each_filter(run):
     assert len(json.loads(traced)["steps"]) == 3
 
 
+def test_the_trace_is_of_the_text_that_is_written_and_says_what_was_out_of_sight(run):
+    words = ("generate", run, "the cow and the cat ran.", "--max-length", "12")
+    written = said(*words).stdout.removesuffix("\n")
+    traced = said(*words, "--trace", "--json")
+    pieces = [step["piece"] for step in json.loads(traced.stdout)["steps"]]
+    assert "".join(pieces).replace("␣", " ").replace("\\n", "\n") == written
+    assert "the beginning has 24 tokens, and the model 16 in sight" in traced.stderr
+    assert "after 1 written ones it forgets the older half" in traced.stderr
+    short = said("generate", run, "the cow", "--max-length", "10", "--trace")
+    assert "in sight" not in short.stderr
+    longer = said("generate", run, "the cow", "--max-length", "11", "--trace")
+    assert "after 10 written ones it forgets" in longer.stderr
+
+
+def test_a_prompt_that_is_not_read_as_it_stands_is_told(run):
+    found = said("generate", run, "the QUEEN and the cow, once", "--max-length", "2")
+    assert "never met in training, so read as unknown: 'Q' 'U' 'E' 'N' ','" in found.stderr
+    assert "the beginning has 27 tokens, and the model 16 in sight: only the last" in found.stderr
+    assert "warning" not in said("generate", run, "the cow", "--max-length", "2").stderr
+
+
+def test_what_is_beyond_the_context_is_refused_where_that_is_asked_for(run):
+    refused = said("generate", run, "the cow", "--max-length", "11", "--beyond", "refuse")
+    assert refused.exit_code != 0 and "--beyond slide" in str(refused.exception)
+    assert said("generate", run, "the cow", "--max-length", "10", "--beyond", "refuse").stdout
+
+
 def test_what_can_not_be_written_is_told(run, tmp_path):
     refused = said("generate", run, "the", "--max-length", "0")
     assert "max_length" in str(refused.exception or refused.stderr)

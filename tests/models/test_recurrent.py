@@ -9,8 +9,10 @@ from torch import nn
 from regard.config import DecodeSettings
 from regard.decode.search import decode
 from regard.errors import ShapeError
+from regard.models.classifier import RnnReader
+from regard.models.encoder import Source
 from regard.models.recurrent import RecurrentNetwork
-from regard.shapes import RecurrentSettings
+from regard.shapes import ReadingRnnSettings, RecurrentSettings
 
 V, B, T, W = 11, 4, 7, 6
 SETTINGS = {
@@ -154,3 +156,38 @@ def test_gradients_reach_every_parameter(name):
     network(random_ids(B, T), torch.tensor([T, 0, 2, 5])).square().sum().backward()
     for path, parameter in network.named_parameters():
         assert parameter.grad is not None and parameter.grad.ne(0).any(), path
+
+
+@pytest.mark.parametrize("each", [True, False])
+@pytest.mark.parametrize("name", ["gru", "lstm, stacked, projected"])
+def test_dropout_works_with_one_layer_too_on_the_table_and_before_the_judgement(name, each):
+    network, seen = made(name, dropout=0.4, each=each), []
+    for part in (network.reader, network.judge):
+        part.register_forward_pre_hook(lambda part, given: seen.append(given[0]))
+    ids = random_ids(200, T)
+    plain = made(name, each=each)
+    assert torch.equal(network(ids), plain(ids)) and all(x.ne(0).all() for x in seen)
+    seen.clear()
+    network.train()(ids)
+    assert all(0.3 < float(x.eq(0).double().mean()) < 0.5 for x in seen)
+
+
+def test_a_classifiers_reader_with_one_layer_drops_some_of_the_table():
+    torch.manual_seed(0)
+    source, reader = Source(random_ids(B, T)), RnnReader(ReadingRnnSettings(dropout=0.4), V)
+    assert not torch.equal(reader(source)[1], reader(source)[1])
+    reader.eval()
+    assert torch.equal(reader(source)[1], reader(source)[1])
+
+
+def test_rows_are_chosen_where_the_state_is(monkeypatch):
+    """A GPU refuses numbers of rows that lie elsewhere; the meta device does not, so we do."""
+    real = torch.index_select
+
+    def strict(state, dim, rows):
+        assert state.device == rows.device
+        return real(state, dim, rows)
+
+    monkeypatch.setattr(torch, "index_select", strict)
+    state = torch.zeros(1, B, W, device="meta")
+    assert made("gru").reorder(state, torch.tensor([1, 1, 0])).shape == (1, 3, W)

@@ -14,7 +14,7 @@ from regard.run import Run, compare, finish
 from regard.tasks.continuing import Continuation
 from regard.tasks.memorised import contains
 from regard.tasks.recipe import check_recipe, make_recipe
-from regard.tasks.text_scores import guess, texts_in
+from regard.tasks.text_scores import Context, guess, texts_in
 from regard.tasks.windows import Shuffled, Streams
 
 LINE = "the cat sat on the mat and the dog ran after the cat.\n"
@@ -165,7 +165,7 @@ def test_every_token_is_judged_once_with_the_context_that_is_stated(
     task = new_training(recipe(), tmp_path / "run").task
     network = task.network().double()
     row = np.random.default_rng(0).integers(4, task.tokenizer.size, size=count)
-    found = guess(network, row, 16, stride, across=True)
+    found = guess(network, row, Context(16, stride, across=True))
     starts = [0, *range(stride, max(stride, count - 1 - 16 + stride), stride)]
     expected, done = [], 0
     for start in starts:
@@ -182,7 +182,7 @@ def test_a_recurrent_network_is_judged_reading_on(recipe, tmp_path):
     task = new_training(recipe("rnn"), tmp_path / "run").task
     network = task.network().double()
     row = np.random.default_rng(0).integers(4, task.tokenizer.size, size=100)
-    found = guess(network, row, 16, 16, across=True)
+    found = guess(network, row, Context(16, None, across=True))
     ids = torch.from_numpy(row)[None]
     logs = network(ids[:, :-1]).log_softmax(-1)[0]
     expected = -logs.gather(1, ids[0, 1:, None])[:, 0]

@@ -115,6 +115,13 @@ def test_there_are_at_most_as_many_ids_as_asked_for_specials_included():
     assert fit(["abc"], size=400).size == FIRST_PIECE + 256  # nothing recurs, so nothing is joined
 
 
+def test_260_ids_are_the_bytes_alone():
+    bytes_alone = fit(size=FIRST_PIECE + 256)
+    assert bytes_alone.size == 260 and bytes_alone.as_json()["merges"] == []
+    assert bytes_alone.ids("the é")[-2:] == [FIRST_PIECE + [*LETTERS].index(x) for x in "Ã©"]
+    assert bytes_alone.decode(bytes_alone.ids("the é")) == "the é"
+
+
 def test_byte_letters_are_those_of_the_library():
     from tokenizers.pre_tokenizers import ByteLevel
 

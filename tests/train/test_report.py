@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt  # comes with rich
 
+from regard.tasks.truncating import KEEPS
 from regard.train.report import card, plain, unfinished_card
 
 HOSTILE = "a|b\n```\n# no\n<b>&lt;*x*_y_ [l](u) `c` $m$ ~~s~~ \\ \x1b[31m\u202e"
@@ -230,6 +231,32 @@ def test_limits_and_the_command_to_do_it_again_close_the_card():
     text = card(RECIPE, FACTS)
     assert "An input of more than 64 tokens is refused." in Markdown(text).items()
     assert text.endswith("```console\n$ regard train recipe.toml --out ../again\n```\n")
+
+
+CLASSIFY = {"task": "classify", "keep": "both", "data": {"path": "a.csv"}, "decode": {}}
+GOES_ON = {"task": "language_model", "decode": {"max_length": 300, "beyond": "slide"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (CLASSIFY, "Of a text of more than 62 tokens only {} is read."),
+        (GOES_ON, "It has 64 tokens in sight: of a longer text the older half is forgotten."),
+        (GOES_ON, "An output ends after 300 tokens at the latest."),
+        (
+            {**GOES_ON, "decode": {"max_length": 30, "beyond": "refuse"}},
+            "A beginning and what is to be written may have 65 tokens together.",
+        ),
+        (
+            {**GOES_ON, "model": {"kind": "rnn", "max_length": 64}},
+            "A text may have any length; it was trained to look back 64 tokens.",
+        ),
+    ],
+)
+def test_what_becomes_of_a_longer_text_is_told_as_it_is(changes, said):
+    items = Markdown(card({**RECIPE, **changes}, FACTS)).items()
+    assert said.format(KEEPS["both"]) in items
+    assert not any("is refused" in item for item in items)
 
 
 def test_no_sample_name_or_setting_can_become_markup():
