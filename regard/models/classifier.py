@@ -39,7 +39,7 @@ class RnnReader(nn.Module):
         self.pooling = s.pooling
         self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
         self.reader = Recurrent(s, s.width)
-        self.drop = nn.Dropout(s.dropout)
+        self.drop = Dropout(s.dropout)
         self.embed.apply(init_weights)  # the cells begin as torch has them
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:

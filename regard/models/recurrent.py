@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import ShapeError
+from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.recurrent import Recurrent
@@ -36,7 +37,7 @@ class RecurrentNetwork(nn.Module):
         self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
         self.reader = Recurrent(s, s.width)
         self.judge = nn.Linear(s.width_of_output, outputs or vocabulary)
-        self.drop = nn.Dropout(s.dropout)  # what one layer has of it (Zaremba et al. 2014)
+        self.drop = Dropout(s.dropout)  # what one layer has of it (Zaremba et al. 2014)
         self.embed.apply(init_weights)
         self.judge.apply(init_weights)  # the cells begin as torch has them
 
