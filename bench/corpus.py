@@ -1,89 +1,103 @@
 """A folder of text that is larger than memory should be: how much of it do preparing and training
-hold? Each is a process of its own, whose peak the system tells.
+hold? Each is a process of its own, which tells its own peak.
 
 python -m bench.corpus [MEGABYTES]     1,000 by default; takes about twice as much room on disk
 """
 
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 
+import numpy as np
+
 from regard.config import Tree
 from regard.reproduce.record import record
-from regard.train.state import environment
 
 FILES = 200
-WORDS = 50_000  # different ones, the frequent ones first, as in any language
+WORDS, PARAGRAPH = 50_000, 60  # different words, the frequent ones first; and those of a paragraph
 LIMIT = 500  # megabytes for preparing
-PREPARE = """
+SETS = ["train.steps=100", "tokens.kind=bytes", "tokens.size=8000", "model.max_length=128"]
+BEGIN = f"""
 import sys
 from pathlib import Path
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.recipe import make_recipe
-recipe, _ = make_recipe("gpt", [Path(sys.argv[1])], SETS)
-splits = LanguageModel.read(recipe)
-task = LanguageModel.fit(recipe, splits.train)
-print(len(task.batches(splits.train)._tokens))
+from regard.train.memory import peak_memory
+recipe, _ = make_recipe("gpt", [Path(sys.argv[1])], {SETS!r})
 """
-SETS = ["train.steps=100", "tokens.kind=bytes", "tokens.size=8000", "model.max_length=128"]
+PREPARE = """
+splits = LanguageModel.read(recipe)
+LanguageModel.fit(recipe, splits.train).batches(splits.train)
+"""
+TRAIN = """
+from regard.run import train
+train(recipe, out=Path(sys.argv[2]))
+"""
+END = """
+print(peak_memory())
+"""
 
 
 def write_folder(folder: Path, megabytes: int) -> int:
-    """Made-up words by Zipf's law, in files of equal size; the bytes written."""
+    """Made-up words by Zipf's law, in files of equal size, every paragraph another; the bytes
+    written."""
     dice, letters = Random(0), "etaoinshrdlu"
     words = ["".join(dice.choices(letters, k=dice.randint(2, 9))) for _ in range(WORDS)]
-    chances = [1 / rank for rank in range(1, WORDS + 1)]
-    paragraph = [" ".join(dice.choices(words, chances, k=60)) + ".\n" for _ in range(4000)]
-    size, each = 0, megabytes * 1_000_000 // FILES
+    reached = np.array(list(accumulate(1 / rank for rank in range(1, WORDS + 1))))
+    random, size, each = np.random.default_rng(0), 0, megabytes * 1_000_000 // FILES
     for number in range(FILES):
         with (folder / f"{number:04}.txt").open("w", encoding="utf-8") as file:
             written = 0
             while written < each:
-                written += file.write(dice.choice(paragraph))
+                drawn = random.random((100, PARAGRAPH)) * reached[-1]
+                for row in np.searchsorted(reached, drawn).tolist():
+                    written += file.write(" ".join(map(words.__getitem__, row)) + ".\n")
         size += written
     return size
 
 
-def watched(*command: str) -> tuple[float, float]:
-    """Seconds of a process, and the megabytes it held at its peak."""
+def watched(code: str, *words: str) -> tuple[float, float]:
+    """Seconds of a process, and the megabytes that it held at its peak, as it says itself: the
+    system mixes up those of children and of who started them."""
     clock = time.perf_counter()
-    subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
-    seconds = time.perf_counter() - clock
-    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+    command = [sys.executable, "-c", BEGIN + code + END, *words]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return time.perf_counter() - clock, int(said.split()[-1]) / 1e6
+
+
+def measured(home: Path, megabytes: int) -> list[Tree]:
+    folder = home / "texts"
+    folder.mkdir()
+    size = write_folder(folder, megabytes)
+    os.environ["REGARD_CACHE"] = str(home / "cache")
+    work = {
+        "prepared": (PREPARE, str(folder)),
+        "opened when prepared": (PREPARE, str(folder)),
+        "100 steps, and scored": (TRAIN, str(folder), str(home / "run")),
+    }
+    return [_row(name, size, *watched(*words)) for name, words in work.items()]
 
 
 def main(megabytes: int) -> None:
-    import torch
-
     with tempfile.TemporaryDirectory() as home:
-        folder = Path(home) / "texts"
-        folder.mkdir()
-        size = write_folder(folder, megabytes)
-        import os
-
-        os.environ["REGARD_CACHE"] = str(Path(home) / "cache")
-        code = PREPARE.replace("SETS", repr(SETS))
-        rows: list[Tree] = []
-        for name in ("prepared", "opened when prepared"):
-            seconds, peak = watched("-c", code, str(folder))
-            rows.append(_row(name, size, seconds, peak))
-        sets = [word for one in SETS for word in ("--set", one)]
-        run = str(Path(home) / "run")
-        seconds, peak = watched("-m", "regard", "train", "gpt", str(folder), "--out", run, *sets)
-        rows.append(_row("100 steps, and scored", size, seconds, peak))
+        rows = measured(Path(home), megabytes)
     within = rows[0]["scores"]["peak_megabytes"]["value"] <= LIMIT
     for row in rows:
         print(row["model"], {name: score["value"] for name, score in row["scores"].items()})
     print(f"preparing held at most {LIMIT} MB: {'holds' if within else 'DOES NOT HOLD'}")
-    command = f"python -m bench.corpus {megabytes}"
+    import torch
+
+    from regard.train.state import environment
+
     path = record(
         Path("bench/results"),
         "corpus",
-        command,
+        f"python -m bench.corpus {megabytes}",
         environment(torch.device("cpu")),
         seconds=round(sum(row["scores"]["seconds"]["value"] for row in rows), 1),
         results=rows,
@@ -93,7 +107,6 @@ def main(megabytes: int) -> None:
 
 
 def _row(name: str, size: int, seconds: float, peak: float) -> Tree:
-    """The peak is the largest so far: the system does not tell those of single children apart."""
     scores = {"seconds": {"value": round(seconds, 1)}, "peak_megabytes": {"value": round(peak)}}
     return {"model": name, "split": f"{size:,} bytes in {FILES} files", "scores": scores}
 
