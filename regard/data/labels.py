@@ -152,9 +152,9 @@ def read_labels(
 def refuse_useless(examples: Sequence[Labelled], path: Path, separator: str | None) -> None:
     """A DataError where the labels can not be what someone wants to learn."""
     counts = _counts(examples, separator)
-    if len(counts) == 1:
+    if one := _only_one(examples, separator):
         raise DataError(
-            f"{path}: nothing to tell apart: every row has the label {short(*counts)}. Add rows "
+            f"{path}: nothing to tell apart: every row has {one}. Add rows "
             "with other labels, or name another column with --target."
         )
     if 2 * len(counts) > len(examples):
@@ -164,6 +164,35 @@ def refuse_useless(examples: Sequence[Labelled], path: Path, separator: str | No
             f"{_some(counts)}: that looks like an id or free text. Name the column of the labels "
             f"with --target.{hint}"
         )
+
+
+def refuse_one_sided(
+    train: Sequence[Labelled], validation: Sequence[Labelled], path: Path, separator: str | None
+) -> None:
+    """A DataError where a rare label fell out of the training part, and nothing can be learned or
+    validated without it: better now than when the training is done."""
+    if one := _only_one(train, separator):
+        raise DataError(
+            f"{path}: nothing to tell apart: every row of the training part has {one}; all other "
+            "labels fell on the sides that are held out. Add rows with them, or give the training "
+            "part a larger share (data.split)."
+        )
+    trained = _counts(train, separator).keys()
+    if validation and not any(trained >= {*labels_of(e.label, separator)} for e in validation):
+        raise DataError(
+            f"{path}: no row of the validation part has labels that are trained on, only such as "
+            f"{_some(_counts(validation, separator))}. Add rows, or change the shares (data.split)."
+        )
+
+
+def _only_one(examples: Sequence[Labelled], separator: str | None) -> str:
+    """What every row has, where all have the same; else nothing."""
+    cells = {example.label for example in examples}
+    kinds = {frozenset(labels_of(cell, separator)) for cell in cells}
+    if len(kinds) != 1:
+        return ""
+    labels = sorted(*kinds)
+    return f"the label{'s' * (len(labels) > 1)} {' and '.join(map(short, labels))}"
 
 
 def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[str]:

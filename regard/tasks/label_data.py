@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from regard.data.labels import Labelled, read_labels, refuse_useless
+from regard.data.labels import Labelled, read_labels, refuse_one_sided, refuse_useless
 from regard.data.splits import Splits, split
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.parts import parted, shares_left
@@ -29,6 +29,7 @@ def read_sides(data: LabelData) -> Splits[Labelled]:
         if getattr(data, side)
     }
     kept, gone = parted(sides, own, input_of)
+    refuse_one_sided(kept["train"], kept["validation"], path, data.separator)
     notes = dict.fromkeys(note for part in (whole, *own.values()) for note in part.notes)
     skipped = whole.skipped + sum(part.skipped for part in own.values())
     return Splits(kept["train"], kept["validation"], kept["test"], tuple(notes), skipped, gone)

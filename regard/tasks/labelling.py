@@ -176,19 +176,21 @@ class Labelling(Usual, ABC):
         self.temperature = float(facts.get("calibration", {}).get("temperature", 1.0))
 
     def baselines(self, train: Sequence[Labelled]) -> dict[str, Predictor]:
-        inputs = [input_of(e) for e in train]
-        wanted = self.wanted(train)
-        return {
-            "majority": Majority.fit(inputs, wanted, self.labels, several=self.several),
-            "bag": Bags.fit(inputs, wanted, self.labels, several=self.several, pairs=self.pairs),
-        }
+        inputs, wanted = self.inputs(train), self.wanted(train)
+        labels, several = self.labels, self.several
+        bag = Bags.fit(inputs, wanted, labels, several=several, pairs=self.pairs)
+        majority = Majority.fit(inputs, wanted, labels, several=several)
+        return {"majority": majority, **({"bag": bag} if bag else {})}
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
+        """The bag is not there where no text had a word."""
         labels, several = self.labels, self.several
-        return {
-            "majority": Majority.load(folder / "majority", labels, several=several),
-            "bag": Bags.load(folder / "bag", labels, several=several, pairs=self.pairs),
+        found: dict[str, Predictor] = {
+            "majority": Majority.load(folder / "majority", labels, several=several)
         }
+        if (folder / "bag").exists():
+            found["bag"] = Bags.load(folder / "bag", labels, several=several, pairs=self.pairs)
+        return found
 
     def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
         found: list[bool] = baselines["majority"].known(inputs)

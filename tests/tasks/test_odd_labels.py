@@ -1,0 +1,82 @@
+"""Labelled texts that are few, rare or strange: what can be learned from is, what can not is
+refused before a training, never after it."""
+
+import pytest
+
+from regard.build import new_training
+from regard.data.labels import Labelled
+from regard.data.splits import place_of, side_of
+from regard.errors import DataError
+from regard.run import Run, finish
+from regard.tasks.classify import Classify
+from regard.tasks.recipe import check_recipe
+
+
+def recipe_of(table, **more):
+    tree = {
+        "task": "classify",
+        "data": {"path": str(table), "text": "text", "label": "label"},
+        "tokens": {"kind": "character"},
+        "model": {"kind": "mean", "width": 4, "max_length": 16},
+        "train": {"steps": 2, "batch_tokens": 100},
+    }
+    for name, value in more.items():
+        tree[name] = {**tree.get(name, {}), **value} if isinstance(value, dict) else value
+    return check_recipe(tree, "here")
+
+
+def written(path, rows):
+    path.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    return path
+
+
+def fitted(recipe, train):
+    return Classify.fit(recipe, [Labelled(*row) for row in train])
+
+
+# The bag beside every classifier
+
+
+def test_texts_without_blanks_become_a_run_all_the_same(tmp_path):
+    rows = [(f"{'好坏'[n % 2]}电影{chr(0x4E00 + n)}", "ab"[n % 2]) for n in range(60)]
+    training = new_training(recipe_of(written(tmp_path / "x.csv", rows)), tmp_path / "run")
+    for _ in training.run():
+        pass
+    names = [one["name"] for one in finish(training).facts["test"]["baselines"]]
+    assert len(names) == 2 and "bag" in names[1], "grams that are in one text count"
+    assert Run.load(tmp_path / "run").evaluate()["baselines"][1]["name"] == names[1]
+
+
+def test_without_any_word_there_is_no_bag_to_beat(tmp_path):
+    train = [("+ +", "a"), ("- -", "b")] * 20
+    task = fitted(recipe_of(tmp_path / "x.csv"), train)
+    found = task.baselines([Labelled(*row) for row in train])
+    assert list(found) == ["majority"]
+    found["majority"].save(tmp_path / "majority")
+    assert list(task.load_baselines(tmp_path)) == ["majority"]
+
+
+# Labels that fall on one side
+
+
+def sided(side):
+    """Texts whose hash puts them there."""
+    texts = (f"text {n}" for n in range(10_000))
+    return (text for text in texts if side_of(place_of(text), (80, 10, 10)) == side)
+
+
+@pytest.mark.parametrize(
+    ("labels", "separator"), [("aab", None), ("aba", None), (("a;b", "b;a", "c"), ";")]
+)
+def test_one_class_in_the_training_part_is_refused_before_training(tmp_path, labels, separator):
+    sides = [zip(sided(side), [label] * 30, strict=False) for side, label in enumerate(labels)]
+    table = written(tmp_path / "x.csv", [row for side in sides for row in side])
+    with pytest.raises(DataError, match="every row of the training part has the label"):
+        Classify.read(recipe_of(table, data={"separator": separator}))
+
+
+def test_a_validation_part_of_strange_labels_alone_is_refused(tmp_path):
+    rows = [*zip(sided(0), "ab" * 40, strict=False), *zip(sided(2), "ab" * 5, strict=False)]
+    rows += zip(sided(1), "c" * 9, strict=False)
+    with pytest.raises(DataError, match="no row of the validation part .* only such as 'c'"):
+        Classify.read(recipe_of(written(tmp_path / "x.csv", rows)))
