@@ -228,6 +228,7 @@ def test_settings_are_chosen_with_reasons(table):
     found, reasons = make_recipe("classify", [table], ["train.steps=5"])
     assert found.model.kind == "transformer" and found.model.max_length >= 16
     told = dict(reasons)
+    assert told["data"].startswith('CSV with a header, text "text", label "label"; ')
     assert "2 classes" in told["data"] and set(told) == {"data", "tokens", "lengths", "model",
                                                          "training"}  # fmt: skip
 
