@@ -13,6 +13,7 @@ from regard.cli.completion import complete_run
 from regard.cli.console import echo_json, say
 from regard.cli.decoding import decoding_options, given, unbroken
 from regard.errors import ConfigError
+from regard.names import REMARKS, counted
 
 if TYPE_CHECKING:
     from regard.names import Prediction
@@ -93,7 +94,7 @@ def predict(
         predictions = opened.stream(_cells_or_lines(opened, file, source), **chosen)
     else:
         predictions = opened.stream_chunks(as_they_come(_lines(None), CHUNK), **chosen)
-    told = Remarks()
+    told = Remarks(getattr(opened.recipe, "keep", ""))
     for number, prediction in enumerate(predictions, start=1):
         told.note(number, prediction)
         if as_json:
@@ -173,15 +174,17 @@ def _drain(
 
 
 class Remarks:
-    """What to say about inputs that could not be answered, or not be read in full."""
+    """What to say about inputs that could not be answered, or not be read in full. `kept`: which
+    part of a long text a classifier reads."""
 
-    def __init__(self) -> None:
-        self.problems, self.cut = 0, 0
+    def __init__(self, kept: str = "") -> None:
+        self.problems, self.unfinished, self.cut, self.kept = 0, 0, 0, kept
         self.unknown: dict[str, None] = {}
 
     def note(self, number: int, prediction: "Prediction") -> None:
         self.unknown |= dict.fromkeys(prediction.unknown[:SAID] if len(self.unknown) < 20 else ())
-        self.cut += not prediction.finished
+        self.unfinished += not prediction.finished
+        self.cut += prediction.cut
         if prediction.problem:
             self.problems += 1
             if self.problems <= SAID:
@@ -192,11 +195,13 @@ class Remarks:
         if self.unknown:
             shown = " ".join(repr(piece) for piece in list(self.unknown)[:10])
             say(f"regard: warning: never met in training, so read as unknown: {shown}")
-        if self.cut:
+        if self.unfinished:
             say(
-                f"regard: warning: outputs cut at their greatest length: {self.cut:,}. A longer "
-                "one is allowed by decode.max_length in recipe.toml."
+                f"regard: warning: outputs cut at their greatest length: {self.unfinished:,}. A "
+                "longer one is allowed by decode.max_length in recipe.toml."
             )
+        for cut in counted({"cut_texts": self.cut, "kept": self.kept}, REMARKS):
+            say(f"regard: warning: {cut}.")
         if self.problems > SAID:
             say(f"regard: {self.problems:,} inputs in all could not be answered.")
         return 2 if self.problems else 0

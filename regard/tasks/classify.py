@@ -25,7 +25,7 @@ from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.labelling import Judged, Labelling, label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
-from regard.tasks.truncating import cut
+from regard.tasks.truncating import cut as shortened
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
 
@@ -96,21 +96,29 @@ class Classify(Labelling):
 
     def encode(self, text: str) -> tuple[list[int], list[int] | None]:
         """[START] text [STOP] other [STOP]; a language model begins texts with STOP."""
+        ids, segments, _ = self._read(text)
+        return ids, segments
+
+    def is_cut(self, text: str) -> bool:
+        return self._read(text)[2]
+
+    def _read(self, text: str) -> tuple[list[int], list[int] | None, bool]:
+        """What the network takes, and whether it is less than all."""
         first, second = (self.tokenizer.ids(part) for part in texts_of(text, self.pairs))
         room = self.shape.max_length - 2 - self.pairs
         half = max(room - len(second), -(-room // 2)) if self.pairs else room
-        head = [STOP if self._causal else START, *cut(first, half, self.recipe.keep), STOP]
-        tail = [*cut(second, room - len(head) + 2, self.recipe.keep), STOP] if self.pairs else []
+        head = [STOP if self._causal else START, *shortened(first, half, self.recipe.keep), STOP]
+        tail = (
+            [*shortened(second, room - len(head) + 2, self.recipe.keep), STOP] if self.pairs else []
+        )
         segments = [0] * len(head) + [1] * len(tail) if self._segments else None
-        return head + tail, segments
-
-    def is_cut(self, text: str) -> bool:
-        parts = texts_of(text, self.pairs)
-        tokens = sum(len(self.tokenizer.ids(part)) for part in parts)
-        return tokens > self.shape.max_length - 2 - self.pairs
+        return head + tail, segments, len(first) + len(second) > room
 
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
-        rows = [Judged(*self.encode(input_of(e)), self.classes_of(e)) for e in examples]
+        rows = []
+        for example in examples:
+            ids, segments, cut = self._read(input_of(example))
+            rows.append(Judged(ids, segments, self.classes_of(example), cut=cut))
         return [None if -1 in row.classes else row for row in rows]
 
     def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
@@ -121,14 +129,7 @@ class Classify(Labelling):
     # Using
 
     def judge(self, network: nn.Module, temperature: float = 1.0) -> Judge:
-        return Judge(
-            network,
-            self.encode,
-            self.unknown,
-            self.labels,
-            several=self.several,
-            temperature=temperature,
-        )
+        return Judge(network, self, temperature)
 
     def unknown(self, text: str) -> list[str]:
         return self.tokenizer.unknown(text)

@@ -4,9 +4,10 @@ B texts   C classes
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -45,11 +46,15 @@ class Judging(ABC):
         """Pieces that were never met in training."""
         return []
 
+    def is_cut(self, text: str) -> bool:
+        """Is a part of it not read?"""
+        return False
+
     def predict(self, inputs: Sequence[str]) -> list[Prediction]:
-        found = self.probabilities(inputs)  # (B, C)
+        found = predicted_all(inputs, self.probabilities(inputs), self.labels, several=self.several)
         return [
-            predicted(text, row, self.labels, several=self.several, unknown=self.unknown(text))
-            for text, row in zip(inputs, found, strict=True)
+            replace(one, unknown=tuple(self.unknown(one.input)), cut=self.is_cut(one.input))
+            for one in found
         ]
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
@@ -60,24 +65,32 @@ class Judging(ABC):
         save_weights(self.network, folder / "model.safetensors")
 
 
-class Judge(Judging):
-    """A network over tokens; `encode`: a text -> (token ids, segments or None)."""
+class Reader(Protocol):
+    """What cuts texts into tokens: a task."""
 
-    def __init__(
-        self,
-        network: Any,
-        encode: Callable[[str], tuple[list[int], list[int] | None]],
-        unknown: Callable[[str], list[str]],
-        labels: Sequence[str],
-        *,
-        several: bool,
-        temperature: float = 1.0,
-    ) -> None:
-        super().__init__(network, labels, several=several, temperature=temperature)
-        self.encode, self._unknown = encode, unknown
+    labels: list[str]
+
+    @property
+    def several(self) -> bool: ...
+    def encode(self, text: str) -> tuple[list[int], list[int] | None]:
+        """Token ids, and segments or None"""
+
+    def unknown(self, text: str) -> list[str]: ...
+    def is_cut(self, text: str) -> bool: ...
+
+
+class Judge(Judging):
+    """A network over tokens."""
+
+    def __init__(self, network: Any, reader: Reader, temperature: float = 1.0) -> None:
+        super().__init__(network, reader.labels, several=reader.several, temperature=temperature)
+        self.encode, self.reader = reader.encode, reader
 
     def unknown(self, text: str) -> list[str]:
-        return self._unknown(text)
+        return self.reader.unknown(text)
+
+    def is_cut(self, text: str) -> bool:
+        return self.reader.is_cut(text)
 
     @torch.no_grad()
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
@@ -129,7 +142,6 @@ def predicted(
     labels: Sequence[str],
     *,
     several: bool,
-    unknown: Sequence[str] = (),
 ) -> Prediction:
     """The likeliest label, or all that are likelier than not, separated by commas."""
     if several:
@@ -140,6 +152,4 @@ def predicted(
         best = int(chances.argmax())
         output, sure = labels[best], float(chances[best])
     by_label = {label: float(p) for label, p in zip(labels, chances, strict=True)}
-    return Prediction(
-        text, output, float(np.log(max(sure, 1e-300))), tuple(unknown), probabilities=by_label
-    )
+    return Prediction(text, output, float(np.log(max(sure, 1e-300))), probabilities=by_label)

@@ -45,6 +45,7 @@ class Judged(NamedTuple):
     segments: list[int] | None
     classes: tuple[int, ...]
     values: tuple[float, ...] = ()  # of a bag: what each of its grams counts
+    cut: bool = False  # whether a part of the text was left out
 
 
 class Labelling(Usual, ABC):
@@ -124,6 +125,10 @@ class Labelling(Usual, ABC):
     def batches(self, train: Sequence[Labelled]) -> Rows[Judged]:
         tokens, seed = self.recipe.train.batch_tokens, self.recipe.seed
         return Rows(self.prepare(train), self.lengths, tokens, seed)
+
+    def cuts(self, batches: Rows[Judged]) -> Tree:
+        found = sum(row.cut for row in batches.rows)
+        return {"cut_texts": found, "kept": self.recipe.keep}
 
     def lengths(self, prepared: Judged) -> tuple[int]:
         return (len(prepared.ids),)
@@ -231,6 +236,7 @@ class Labelling(Usual, ABC):
         counts = {
             "examples": len(examples),
             "cut_texts": sum(map(self.is_cut, inputs)),
+            "kept": self.recipe.keep,
             "unknown_labels": sum(-1 in self.classes_of(e) for e in examples),
             "unknown_inputs": sum(bool(self.unknown(text)) for text in inputs),
             "in_training": sum(self.known(dict(baselines), inputs)),
