@@ -157,12 +157,12 @@ class BagJudge(Judging):
     """Whole texts to the bag."""
 
     def __init__(self, task: ClassifyByBag, network: nn.Module, temperature: float) -> None:
-        super().__init__(network, task.labels, several=task.several, temperature=temperature)
+        super().__init__(network, task, temperature)
         self.task = task
 
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         if not inputs:
-            return np.zeros((0, len(self.labels)))
+            return np.zeros((0, len(self.task.labels)))
         return self.task.bag(self.network).scores(*both_texts(inputs, self.task.pairs))
 
 

@@ -1,6 +1,6 @@
 """Labelled texts on their sides."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from regard.data.labels import Labelled, read_labels, refuse_one_sided, refuse_useless
@@ -36,9 +36,12 @@ def read_sides(data: LabelData) -> Splits[Labelled]:
 
 
 def input_of(example: Labelled) -> str:
-    if not example.other:
-        return example.text
-    return BETWEEN.join(text.replace(BETWEEN, " ") for text in (example.text, example.other))
+    return joined((example.text, example.other)) if example.other else example.text
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Two texts as one input."""
+    return BETWEEN.join(text.replace(BETWEEN, " ") for text in texts)
 
 
 def texts_of(text: str, pairs: bool) -> tuple[str, str]:

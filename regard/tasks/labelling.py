@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.config import Tree
+from regard.data.formats import short
 from regard.data.labels import Labelled, labels_of
 from regard.data.splits import Splits
-from regard.errors import ConfigError
+from regard.errors import ConfigError, TextError
 from regard.metrics.bootstrap import Tally, difference
 from regard.metrics.calibration import fit_temperature
 from regard.models.predictor import Predictor
@@ -28,7 +29,7 @@ from regard.tasks.batches import Rows
 from regard.tasks.judging import Judging, probabilities_of
 from regard.tasks.label_baselines import Bags, Majority
 from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
-from regard.tasks.label_data import input_of, read_part, read_sides
+from regard.tasks.label_data import input_of, read_part, read_sides, texts_of
 from regard.tasks.label_details import details_of
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of
@@ -164,9 +165,19 @@ class Labelling(Usual, ABC):
         return {"loss": values["log_loss"], "accuracy": values["accuracy"]}
 
     def predictor(self, network: nn.Module, **decoding: Any) -> Judging:
+        """`n`: how many labels are told, the likeliest first."""
         for name in decoding.keys() - {"n"}:
             raise ConfigError(f"{name}: a classifier writes nothing, so it has no such setting.")
-        return self.judge(network, self.temperature)
+        judge = self.judge(network, self.temperature)
+        judge.n = decoding.get("n", 1)
+        if judge.n < 1:
+            raise ConfigError(f"n: at least one label is told, found {judge.n}.")
+        if judge.n > 1 and self.several:
+            raise ConfigError(
+                "n: a text may have several labels, or none: all that are likelier than not are "
+                "told already, and --json tells the probability of each."
+            )
+        return judge
 
     def settle(self, network: nn.Module, splits: Splits[Labelled]) -> Tree:
         """The temperature that makes probabilities as often right as they say (Guo et al. 2017)."""
@@ -270,7 +281,15 @@ class Labelling(Usual, ABC):
         return every[:: -(-len(every) // SAMPLES) or 1]
 
     def fits(self, text: str) -> bool:
-        return True
+        return not self.pairs or all(part.strip() for part in texts_of(text, self.pairs))
+
+    def require(self, text: str) -> None:
+        """Refuse what can not be judged: one text alone, where two are judged together."""
+        if not self.fits(text):
+            raise TextError(
+                "two texts are judged together, with a tab between them: first<TAB>second; found "
+                f"one alone, {short(text)}."
+            )
 
     def trace(self, predictor: Any, text: str, others: int) -> list[Step]:
         raise ConfigError("a classifier writes nothing, so there is nothing to trace.")
