@@ -35,9 +35,13 @@ BY_KIND: dict[str, type[Labelling]] = {}
 
 class Classify(Labelling):
     def __init__(
-        self, recipe: ClassifyRecipe, tokenizer: Tokenizer, counts: Mapping[str, int]
+        self,
+        recipe: ClassifyRecipe,
+        tokenizer: Tokenizer,
+        counts: Mapping[str, int],
+        texts: int | None = None,
     ) -> None:
-        super().__init__(recipe, counts)
+        super().__init__(recipe, counts, texts)
         self.tokenizer = tokenizer
 
     # What is learned before the network
@@ -53,20 +57,21 @@ class Classify(Labelling):
         else:
             assert recipe.tokens is not None
             tokenizer = fit_tokenizer(recipe.tokens, (t for e in train for t in (e.text, e.other)))
-        return cls(recipe, tokenizer, counts)
+        return cls(recipe, tokenizer, counts, len(train))
 
     @classmethod
     def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> Any:
         if kind := BY_KIND.get(recipe.model.kind):
             return kind.load(recipe, saved)
+        texts = saved.get("texts", 0)  # older runs did not say
         match saved:
-            case {"labels": dict(counts)} if counts and {type(n) for n in counts.values()} == {int}:
-                return cls(recipe, load_tokenizer(saved.get("tokens")), counts)
+            case {"labels": dict(counts)} if counts and _are_numbers([*counts.values(), texts]):
+                tokenizer = load_tokenizer(saved.get("tokens"))
+                return cls(recipe, tokenizer, counts, saved.get("texts"))
         raise RunError('tokenizer.json: "labels" should name every class. Copy the run again.')
 
     def as_json(self) -> dict[str, Any]:
-        labels = dict(zip(self.labels, self.counts, strict=True))
-        return {"tokens": self.tokenizer.as_json(), "labels": labels}
+        return {"tokens": self.tokenizer.as_json(), **self.labels_as_json()}
 
     def vocabulary(self) -> dict[str, int]:
         return {"tokens": self.tokenizer.size}
@@ -145,6 +150,10 @@ class Classify(Labelling):
     def invent(self, dice: Random, rows: int) -> list[Labelled]:
         between = self.recipe.data.separator
         return invent_labels(dice, rows, self.tokenizer, self.labels, between, pairs=self.pairs)
+
+
+def _are_numbers(found: Sequence[Any]) -> bool:
+    return {type(one) for one in found} == {int}
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:

@@ -33,8 +33,14 @@ SHOWN = 24  # grams in a picture
 
 
 class ClassifyByBag(Labelling):
-    def __init__(self, recipe: ClassifyRecipe, grams: Grams, counts: Mapping[str, int]) -> None:
-        super().__init__(recipe, counts)
+    def __init__(
+        self,
+        recipe: ClassifyRecipe,
+        grams: Grams,
+        counts: Mapping[str, int],
+        texts: int | None = None,
+    ) -> None:
+        super().__init__(recipe, counts, texts)
         self.grams = grams
         self._learned: Bag | None = None
 
@@ -43,7 +49,7 @@ class ClassifyByBag(Labelling):
         counts = label_counts(train, recipe.data.separator)
         blank = cls(recipe, Grams(_shape(recipe), False, ["a"], None), counts)  # to number labels
         bag = blank._learn(train)
-        task = cls(recipe, bag.grams, counts)
+        task = cls(recipe, bag.grams, counts, len(train))
         task._learned = bag
         return task
 
@@ -62,13 +68,14 @@ class ClassifyByBag(Labelling):
                 "labels": dict(counts),
             } if all(isinstance(gram, str) for gram in known):
                 weights = None if idf is None else np.array(idf, dtype=np.float64)
-                return cls(recipe, Grams(_shape(recipe), pairs, known, weights), counts)
+                grams = Grams(_shape(recipe), pairs, known, weights)
+                return cls(recipe, grams, counts, saved.get("texts"))
         raise RunError("tokenizer.json: not the grams of a bag. Copy the run again.")
 
     def as_json(self) -> dict[str, Any]:
         idf = None if self.grams.idf is None else self.grams.idf.tolist()
-        labels = dict(zip(self.labels, self.counts, strict=True))
-        return {"grams": self.grams.known, "idf": idf, "pairs": self.grams.pairs, "labels": labels}
+        grams = {"grams": self.grams.known, "idf": idf, "pairs": self.grams.pairs}
+        return {**grams, **self.labels_as_json()}
 
     def vocabulary(self) -> dict[str, int]:
         return {"grams": len(self.grams.known)}
@@ -167,7 +174,9 @@ class BagJudge(Judging):
 
 
 def _shape(recipe: ClassifyRecipe) -> BagSettings:
-    return cast(BagSettings, recipe.model)
+    """One setting lets classes count the same, whatever the model; a bag has its own too."""
+    model = cast(BagSettings, recipe.model)
+    return model.model_copy(update={"balanced": model.balanced or recipe.balanced})
 
 
 BY_KIND["bag"] = ClassifyByBag

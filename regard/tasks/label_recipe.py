@@ -77,7 +77,8 @@ class ClassifyRecipe(Recipe):
     keep: Literal["head", "tail", "both"] = "head"
     """Of a text that is longer than model.max_length: the beginning, the end, or half of each."""
     balanced: bool = False
-    """Whether every class counts the same in the loss, however many examples it has."""
+    """Whether every class counts the same, however many examples it has: in the loss of a network,
+    and for the judge of a bag."""
     train: LabelTrainSettings
     """How the network learns, and how long."""
     samples: Texts = ()

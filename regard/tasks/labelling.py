@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -31,6 +29,12 @@ from regard.tasks.label_baselines import Bags, Majority
 from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
 from regard.tasks.label_data import input_of, read_part, read_sides, texts_of
 from regard.tasks.label_details import details_of
+from regard.tasks.label_loss import (
+    loss_of_one,
+    loss_of_several,
+    weights_of_one,
+    weights_of_several,
+)
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of
 from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Step, Trained
@@ -56,10 +60,16 @@ class Labelling(Usual, ABC):
     faces: ClassVar = FACES
     columns: ClassVar = ("text", "label")
 
-    def __init__(self, recipe: ClassifyRecipe, counts: Mapping[str, int]) -> None:
-        """`counts`: how many training texts each label has."""
+    def __init__(
+        self, recipe: ClassifyRecipe, counts: Mapping[str, int], texts: int | None = None
+    ) -> None:
+        """
+        counts   how many training texts each label has
+        texts    how many there are; where each has one label, as many as labels
+        """
         self.recipe = recipe
         self.labels, self.counts = list(counts), list(counts.values())
+        self.texts = sum(self.counts) if texts is None else texts
         self.temperature = 1.0
 
     @classmethod
@@ -138,24 +148,20 @@ class Labelling(Usual, ABC):
         logits = self.logits(network, batch)  # (B, C)
         weights = self._weights.to(logits) if self.recipe.balanced else None
         if self.several:
-            wanted = torch.zeros_like(logits)
-            for place, row in enumerate(batch):
-                wanted[place, list(row.classes)] = 1 - smoothing
-            total = F.binary_cross_entropy_with_logits(
-                logits, wanted, pos_weight=weights, reduction="sum"
-            )
+            total = loss_of_several(logits, [row.classes for row in batch], weights, smoothing)
         else:
-            right = torch.tensor([row.classes[0] for row in batch], device=logits.device)
-            total = F.cross_entropy(
-                logits, right, weight=weights, label_smoothing=smoothing, reduction="sum"
-            )
+            total = loss_of_one(logits, [row.classes[0] for row in batch], weights, smoothing)
         return Loss(total, len(batch))
 
     @cached_property
     def _weights(self) -> Tensor:
-        """(C,) so that every class counts the same, and a text 1 on average."""
-        counts = torch.tensor(self.counts, dtype=torch.float64).clamp(min=1)
-        return counts.sum() / (len(counts) * counts)
+        """(C,)"""
+        if self.several:
+            return weights_of_several(self.counts, self.texts)
+        return weights_of_one(self.counts)
+
+    def labels_as_json(self) -> Tree:
+        return {"labels": dict(zip(self.labels, self.counts, strict=True)), "texts": self.texts}
 
     def validate(self, network: nn.Module, examples: Sequence[Labelled]) -> dict[str, float]:
         known = [e for e in examples if -1 not in self.classes_of(e)]

@@ -1,13 +1,17 @@
 """Labelled texts that are few, rare or strange: what can be learned from is, what can not is
 refused before a training, never after it."""
 
+import numpy as np
 import pytest
+import torch
 
 from regard.build import new_training
 from regard.data.labels import Labelled
 from regard.data.splits import place_of, side_of
 from regard.errors import DataError
+from regard.models.bag import Bag
 from regard.run import Run, finish
+from regard.shapes import BagSettings
 from regard.tasks.classify import Classify
 from regard.tasks.recipe import check_recipe
 
@@ -21,7 +25,8 @@ def recipe_of(table, **more):
         "train": {"steps": 2, "batch_tokens": 100},
     }
     for name, value in more.items():
-        tree[name] = {**tree.get(name, {}), **value} if isinstance(value, dict) else value
+        merged = isinstance(value, dict) and "kind" not in value
+        tree[name] = {**tree.get(name, {}), **value} if merged else value
     return check_recipe(tree, "here")
 
 
@@ -80,3 +85,32 @@ def test_a_validation_part_of_strange_labels_alone_is_refused(tmp_path):
     rows += zip(sided(1), "c" * 9, strict=False)
     with pytest.raises(DataError, match="no row of the validation part .* only such as 'c'"):
         Classify.read(recipe_of(written(tmp_path / "x.csv", rows)))
+
+
+# Rare labels
+
+
+MANY_AND_FEW = [("+ one", "a"), ("- two", "a"), ("* three", "a"), ("/ two", "b")] * 12
+
+
+def test_one_setting_lets_the_classes_of_a_bag_count_the_same_too(tmp_path):
+    train = [Labelled(*row) for row in MANY_AND_FEW]
+    chosen = {"model": {"kind": "bag"}, "train": {"steps": 0}, "tokens": None}
+    table = tmp_path / "x.csv"
+    task = fitted(recipe_of(table, balanced=True, **chosen), MANY_AND_FEW)
+    wanted = np.array([["a", "b"].index(e.label) for e in train])
+    bag = Bag.fit(BagSettings(balanced=True), [e.text for e in train], wanted, 2)
+    network = task.network()
+    task.begin(network, train)
+    texts = ["two", "one"]
+    assert np.array_equal(task.predictor(network).scores(texts), bag.scores(texts))
+    plain = Bag.fit(BagSettings(), [e.text for e in train], wanted, 2)
+    assert not np.allclose(bag.scores(texts), plain.scores(texts))
+
+
+def test_of_several_labels_yes_and_no_weigh_the_same(tmp_path):
+    recipe = recipe_of(tmp_path / "x.csv", data={"separator": ";"}, balanced=True)
+    task = fitted(recipe, [("x", "a;b"), ("y", "a"), ("z", "a;c"), ("x", "b")] * 5)
+    assert task._weights.tolist() == pytest.approx([5 / 15, 10 / 10, 15 / 5])
+    again = Classify.load(recipe, task.as_json())
+    assert torch.equal(again._weights, task._weights), "a resumed training weighs them alike"
