@@ -10,10 +10,14 @@ from typing import Literal, NamedTuple
 from regard.data.formats import short
 from regard.data.label_columns import choose_label_columns
 from regard.data.label_table import in_our_words, open_label_table
+from regard.data.lines import count_lines
 from regard.data.table import Flaw, Table, as_text
 from regard.errors import DataError
+from regard.progress import heard, tell
 
 FEW = 3  # how many labels are named
+TOLD = 1000  # rows after which it is told how far it is
+ENOUGH = 10  # examples of a label; of fewer it is talked about
 MOST = 0.95  # a larger share of the rows for one label is talked about
 
 
@@ -133,7 +137,7 @@ def read_labels(
     table = open_labels(path, text, label, other)
     examples: list[Labelled] = []
     flaws: list[Flaw] = []
-    for found in table.rows(separator):
+    for found in followed(table.rows(separator), path):
         if not isinstance(found, Flaw):
             examples.append(found[1])
         elif bad_rows == "refuse":
@@ -144,6 +148,21 @@ def read_labels(
         why = f" Line {flaws[0].line}: {flaws[0].problem}" if flaws else ""
         raise DataError(f"{path}: none of its {len(flaws):,} rows can be used.{why}")
     return LabelledPart(examples, table.notes, len(flaws))
+
+
+def followed(
+    rows: Iterable[tuple[int, Labelled] | Flaw], path: Path
+) -> Iterator[tuple[int, Labelled] | Flaw]:
+    """The rows, while it is told how many lines of the file are read."""
+    if not heard():
+        yield from rows
+        return
+    whole = count_lines(path)
+    for number, found in enumerate(rows):
+        if number % TOLD == 0:
+            tell("Reading", min(whole, found.line if isinstance(found, Flaw) else found[0]), whole)
+        yield found
+    tell("Reading", whole, whole)
 
 
 # Doubts
