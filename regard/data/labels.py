@@ -214,10 +214,14 @@ def _only_one(examples: Sequence[Labelled], separator: str | None) -> str:
     return f"the label{'s' * (len(labels) > 1)} {' and '.join(map(short, labels))}"
 
 
+class DoubtfulLabels(UserWarning):
+    """Labels that can be learned from, but perhaps not well."""
+
+
 def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[str]:
     """What is odd about the labels, in sentences to say aloud."""
     counts = _counts(examples, separator)
-    doubts = (_single(counts), _alike(counts), _uneven(counts, len(examples)))
+    doubts = (_rare(counts), _alike(counts), _uneven(counts, len(examples)))
     return [doubt for doubt in doubts if doubt]
 
 
@@ -230,12 +234,17 @@ def _counts(examples: Iterable[Labelled], separator: str | None) -> Counter[str]
     return counts
 
 
-def _single(counts: Counter[str]) -> str:
-    rare = [label for label, number in counts.items() if number == 1]
+def _rare(counts: Counter[str]) -> str:
+    rare = {label: n for label, n in reversed(counts.most_common()) if n < ENOUGH}
     if not rare:
         return ""
     have = "1 label has" if len(rare) == 1 else f"{len(rare):,} labels have"
-    return f"{have} only one example ({_some(rare)}): too few to learn from and to test."
+    named = ", ".join(f"{short(label)}: {n}" for label, n in list(rare.items())[:FEW])
+    more = ", ..." * (len(rare) > FEW)
+    return (
+        f"{have} fewer than {ENOUGH} examples ({named}{more}): too few to learn from, so look at "
+        "the scores of each label."
+    )
 
 
 def _alike(counts: Counter[str]) -> str:

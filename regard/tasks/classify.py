@@ -19,10 +19,11 @@ from regard.models.weights import load_weights, read_weights
 from regard.names import START, STOP
 from regard.shapes import ReadingStackSettings
 from regard.tasks.judging import Judge, source_of
-from regard.tasks.label_data import input_of, texts_of
+from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.labelling import Judged, Labelling, label_counts
+from regard.tasks.labelling import Judged, Labelling
+from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
 from regard.tasks.truncating import cut as shortened
@@ -49,6 +50,7 @@ class Classify(Labelling):
     @classmethod
     def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> Any:
         """By the kind of model that the recipe has."""
+        warn_of(train, recipe.data.separator)
         if kind := BY_KIND.get(recipe.model.kind):
             return kind.fit(recipe, train)
         counts = label_counts(train, recipe.data.separator)

@@ -24,7 +24,8 @@ from regard.tasks.judging import Judging
 from regard.tasks.label_data import both_texts, texts_of
 from regard.tasks.label_proof import probe_of_labels
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.labelling import Judged, Labelling, label_counts
+from regard.tasks.labelling import Judged, Labelling
+from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
 
@@ -55,7 +56,7 @@ class ClassifyByBag(Labelling):
 
     def _learn(self, train: Sequence[Labelled]) -> Bag:
         first, others = both_texts(self.inputs(train), self.pairs)
-        wanted = self.wanted(train)
+        wanted = self.trained(train)
         return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
 
     @classmethod

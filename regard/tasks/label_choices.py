@@ -1,14 +1,13 @@
 """Settings that fit someone's labelled texts, each with its reason. Whatever the person has set is
 kept."""
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
-from regard.data.labels import Labelled, LabelTable, doubts_about, labels_of, open_labels
+from regard.data.labels import Labelled, LabelTable, labels_of, open_labels
 from regard.data.splits import default_shares
 from regard.files import read_table
 from regard.shapes import BagSettings
@@ -38,8 +37,6 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         tree = fill(tree, {"data": {"text": names[opened.text], "label": names[opened.label]}})
     data = check(LabelData, tree["data"], "data")
     sides = read_sides(data)
-    for doubt in doubts_about(sides.train, data.separator):
-        warnings.warn(doubt, stacklevel=2)
     counts = Counter(one for e in sides.train for one in labels_of(e.label, data.separator))
     most = ", ".join(f"{label} {n:,}" for label, n in counts.most_common(4))
     about_data = (

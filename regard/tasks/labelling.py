@@ -4,7 +4,6 @@ B batch   C classes
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.config import Tree
-from regard.data.formats import short
-from regard.data.labels import Labelled, labels_of
+from regard.data.labels import Labelled
 from regard.data.splits import Splits
-from regard.errors import ConfigError, TextError
+from regard.errors import ConfigError
 from regard.metrics.bootstrap import Tally, difference
 from regard.metrics.calibration import fit_temperature
 from regard.models.predictor import Predictor
@@ -27,7 +25,7 @@ from regard.tasks.batches import Rows
 from regard.tasks.judging import Judging, probabilities_of
 from regard.tasks.label_baselines import Bags, Majority
 from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
-from regard.tasks.label_data import input_of, read_part, read_sides, texts_of
+from regard.tasks.label_data import input_of, read_part, read_sides
 from regard.tasks.label_details import details_of
 from regard.tasks.label_loss import (
     loss_of_one,
@@ -37,8 +35,8 @@ from regard.tasks.label_loss import (
 )
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of
+from regard.tasks.named_labels import NamedLabels
 from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Step, Trained
-from regard.tasks.usual import Usual
 
 SAMPLES = 12
 
@@ -53,24 +51,13 @@ class Judged(NamedTuple):
     cut: bool = False  # whether a part of the text was left out
 
 
-class Labelling(Usual, ABC):
+class Labelling(NamedLabels, ABC):
     """A base: a task says how texts become what its model takes, and how the model judges."""
 
     Recipe: ClassVar = ClassifyRecipe
     faces: ClassVar = FACES
     columns: ClassVar = ("text", "label")
-
-    def __init__(
-        self, recipe: ClassifyRecipe, counts: Mapping[str, int], texts: int | None = None
-    ) -> None:
-        """
-        counts   how many training texts each label has
-        texts    how many there are; where each has one label, as many as labels
-        """
-        self.recipe = recipe
-        self.labels, self.counts = list(counts), list(counts.values())
-        self.texts = sum(self.counts) if texts is None else texts
-        self.temperature = 1.0
+    temperature = 1.0  # until it is settled, or recalled
 
     @classmethod
     @abstractmethod
@@ -115,24 +102,6 @@ class Labelling(Usual, ABC):
     def example(cls, face: str) -> Tree:
         return example_for_labels(face)
 
-    @property
-    def several(self) -> bool:
-        """May a text have several labels, or none?"""
-        return self.recipe.data.separator is not None
-
-    @property
-    def pairs(self) -> bool:
-        return self.recipe.data.other is not None
-
-    def classes_of(self, example: Labelled) -> tuple[int, ...]:
-        """Numbers of its labels; one that was never trained on has no number: -1."""
-        found = labels_of(example.label, self.recipe.data.separator)
-        return tuple(self._numbers.get(label, -1) for label in found)
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {label: number for number, label in enumerate(self.labels)}
-
     def batches(self, train: Sequence[Labelled]) -> Rows[Judged]:
         tokens, seed = self.recipe.train.batch_tokens, self.recipe.seed
         return Rows(self.prepare(train), self.lengths, tokens, seed)
@@ -159,9 +128,6 @@ class Labelling(Usual, ABC):
         if self.several:
             return weights_of_several(self.counts, self.texts)
         return weights_of_one(self.counts)
-
-    def labels_as_json(self) -> Tree:
-        return {"labels": dict(zip(self.labels, self.counts, strict=True)), "texts": self.texts}
 
     def validate(self, network: nn.Module, examples: Sequence[Labelled]) -> dict[str, float]:
         known = [e for e in examples if -1 not in self.classes_of(e)]
@@ -198,7 +164,7 @@ class Labelling(Usual, ABC):
         self.temperature = float(facts.get("calibration", {}).get("temperature", 1.0))
 
     def baselines(self, train: Sequence[Labelled]) -> dict[str, Predictor]:
-        inputs, wanted = self.inputs(train), self.wanted(train)
+        inputs, wanted = self.inputs(train), self.trained(train)
         labels, several = self.labels, self.several
         bag = Bags.fit(inputs, wanted, labels, several=several, pairs=self.pairs)
         majority = Majority.fit(inputs, wanted, labels, several=several)
@@ -220,19 +186,6 @@ class Labelling(Usual, ABC):
 
     def better(self, one: Scores, other: Scores) -> bool:
         return one["accuracy"].value > other["accuracy"].value
-
-    def inputs(self, examples: Sequence[Labelled]) -> list[str]:
-        return [input_of(e) for e in examples]
-
-    def wanted(self, examples: Sequence[Labelled]) -> NDArray[np.int64]:
-        """(n,) class numbers, unknown ones behind the known; or (n, C) of zeros and ones."""
-        classes = [self.classes_of(e) for e in examples]
-        if not self.several:
-            return np.array([c[0] if c[0] >= 0 else len(self.labels) for c in classes])
-        found = np.zeros((len(classes), len(self.labels)), dtype=np.int64)
-        for row, one in enumerate(classes):
-            found[row, [c for c in one if c >= 0]] = 1
-        return found
 
     def tallies(
         self, probabilities: NDArray[np.float64], examples: Sequence[Labelled]
@@ -258,9 +211,7 @@ class Labelling(Usual, ABC):
             "unknown_inputs": sum(bool(self.unknown(text)) for text in inputs),
             "in_training": sum(self.known(dict(baselines), inputs)),
         }
-        details = None
-        if not self.several:
-            details = details_of(inputs, chances[""], self.wanted(examples), self.labels)
+        details = details_of(inputs, chances[""], self.wanted(examples), self.labels)
         return Evaluation(found.pop(""), found, counts, unit="texts", details=details)
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Labelled]) -> Compared:
@@ -273,36 +224,11 @@ class Labelling(Usual, ABC):
         scores = {name: difference(mine[name], theirs[name]) for name in mine}
         return Compared(len(examples), (known[0], known[1]), scores)
 
-    def answers(self, examples: Sequence[Labelled]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for example in examples:
-            wanted = ", ".join(labels_of(example.label, self.recipe.data.separator))
-            found.setdefault(input_of(example), []).append(wanted)
-        return found
-
     def samples(self, examples: Sequence[Labelled]) -> list[str]:
         if self.recipe.samples:
             return list(self.recipe.samples)
         every = self.inputs(examples)
         return every[:: -(-len(every) // SAMPLES) or 1]
 
-    def fits(self, text: str) -> bool:
-        return not self.pairs or all(part.strip() for part in texts_of(text, self.pairs))
-
-    def require(self, text: str) -> None:
-        """Refuse what can not be judged: one text alone, where two are judged together."""
-        if not self.fits(text):
-            raise TextError(
-                "two texts are judged together, with a tab between them: first<TAB>second; found "
-                f"one alone, {short(text)}."
-            )
-
     def trace(self, predictor: Any, text: str, others: int) -> list[Step]:
         raise ConfigError("a classifier writes nothing, so there is nothing to trace.")
-
-
-def label_counts(examples: Sequence[Labelled], separator: str | None) -> dict[str, int]:
-    """How many texts each label has; the labels in order, numbers by their size."""
-    found = Counter(label for e in examples for label in labels_of(e.label, separator))
-    numbers = all(label.lstrip("-").isdecimal() for label in found)
-    return {label: found[label] for label in sorted(found, key=int if numbers else str)}

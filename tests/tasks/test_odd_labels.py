@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.build import new_training
-from regard.data.labels import Labelled
+from regard.data.labels import DoubtfulLabels, Labelled
 from regard.data.splits import place_of, side_of
 from regard.errors import DataError
 from regard.models.bag import Bag
@@ -110,7 +110,22 @@ def test_one_setting_lets_the_classes_of_a_bag_count_the_same_too(tmp_path):
 
 def test_of_several_labels_yes_and_no_weigh_the_same(tmp_path):
     recipe = recipe_of(tmp_path / "x.csv", data={"separator": ";"}, balanced=True)
-    task = fitted(recipe, [("x", "a;b"), ("y", "a"), ("z", "a;c"), ("x", "b")] * 5)
-    assert task._weights.tolist() == pytest.approx([5 / 15, 10 / 10, 15 / 5])
+    task = fitted(recipe, [("x", "a;b"), ("y", "a"), ("z", "a;c"), ("x", "b")] * 10)
+    assert task._weights.tolist() == pytest.approx([10 / 30, 20 / 20, 30 / 10])
     again = Classify.load(recipe, task.as_json())
     assert torch.equal(again._weights, task._weights), "a resumed training weighs them alike"
+
+
+def test_rare_labels_are_talked_about_whoever_made_the_recipe(tmp_path):
+    with pytest.warns(DoubtfulLabels, match=r"1 label has fewer than 10 examples \('b': 4\)"):
+        fitted(recipe_of(tmp_path / "x.csv"), MANY_AND_FEW[:16])
+
+
+def test_five_strange_labels_are_named(tmp_path):
+    task = fitted(recipe_of(tmp_path / "x.csv"), MANY_AND_FEW)
+    strange = [Labelled("x", label) for label in ["a", *"zzyxwvu"]]
+    assert task.doubt(strange, {}) == (
+        "6 labels were never trained on, which counts as wrong: 'z' (2), 'y' (1), 'x' (1), "
+        "'w' (1), 'v' (1), ..."
+    )
+    assert task.doubt(strange[:1], {}) == ""
