@@ -130,10 +130,16 @@ def _model(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:
     else:
         shape = {"width": width, "layers": layers, "heads": max(1, width // 32)}
         more = {"feed": 2 * width, "activation": "gelu", "positions": "sinusoidal"}
+        more |= {"segments": 2} if _told_apart(tree) else {}
         tree = fill(tree, {"model": {**shape, **more}})
     model = tree["model"]
     depth = f", {model['layers']} layers" if "layers" in model else ""
     return tree, f"{kind}{depth}, width {model['width']}"
+
+
+def _told_apart(tree: Tree) -> bool:
+    """Two texts that are judged together get vectors of their own, where an encoder reads them."""
+    return bool(tree["data"].get("other")) and not tree["model"].get("causal")
 
 
 def _training(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:

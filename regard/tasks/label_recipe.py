@@ -85,6 +85,15 @@ class ClassifyRecipe(Recipe):
     """Texts to show when the run is done; some of the test part by default."""
 
     @model_validator(mode="after")
+    def segments_fit(self) -> Self:
+        if self.data.other and getattr(self.model, "segments", 0) == 1:
+            raise ValueError(
+                "model.segments: two texts are judged together, found segments = 1. Write 2, a "
+                "vector for each of them, or 0, for none."
+            )
+        return self
+
+    @model_validator(mode="after")
     def a_bag_learns_at_once(self) -> Self:
         bag = self.model.kind == "bag"
         if bag and self.train.steps != 0:

@@ -8,12 +8,12 @@ import torch
 from regard.build import new_training
 from regard.data.labels import DoubtfulLabels, Labelled
 from regard.data.splits import place_of, side_of
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.models.bag import Bag
 from regard.run import Run, finish
 from regard.shapes import BagSettings
 from regard.tasks.classify import Classify
-from regard.tasks.recipe import check_recipe
+from regard.tasks.recipe import check_recipe, make_recipe
 
 
 def recipe_of(table, **more):
@@ -129,3 +129,24 @@ def test_five_strange_labels_are_named(tmp_path):
         "'w' (1), 'v' (1), ..."
     )
     assert task.doubt(strange[:1], {}) == ""
+
+
+# Two texts
+
+
+def test_one_segment_for_two_texts_is_refused(tmp_path):
+    shape = {"kind": "transformer", "width": 4, "heads": 2}
+    with pytest.raises(ConfigError, match="model.segments: two texts .* found segments = 1. Write"):
+        recipe_of(tmp_path / "x.csv", data={"other": "b"}, model={**shape, "segments": 1})
+    recipe_of(tmp_path / "x.csv", model={**shape, "segments": 1})
+
+
+def test_a_transformer_that_is_chosen_tells_two_texts_apart(tmp_path):
+    table = tmp_path / "pairs.csv"
+    rows = [f"it rains {n},it rains,{'yn'[n % 2]}\n" for n in range(60)]
+    table.write_text("text,b,label\n" + "".join(rows))
+    sets = ["data.other=b", "train.steps=1", "tokens.kind=word"]
+    assert make_recipe("classify", [table], sets)[0].model.segments == 2
+    assert make_recipe("classify", [table], [*sets, "model.causal=true"])[0].model.segments == 0
+    alone, reasons = make_recipe("classify", [table], sets[1:])
+    assert alone.model.segments == 0 and 'text "text", label "label"' in reasons[0][1]
