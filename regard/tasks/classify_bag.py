@@ -20,7 +20,7 @@ from regard.models.encoder import Source
 from regard.models.grams import Grams
 from regard.shapes import BagSettings
 from regard.tasks.classify import BY_KIND
-from regard.tasks.judging import Judging
+from regard.tasks.judging import Judging, likeliest
 from regard.tasks.label_data import both_texts, texts_of
 from regard.tasks.label_proof import probe_of_labels
 from regard.tasks.label_recipe import ClassifyRecipe
@@ -131,7 +131,7 @@ class ClassifyByBag(Labelling):
     def replay(self, network: nn.Module, text: str) -> Replay:
         """The grams that said most about the label."""
         (found,) = self.predictor(network).predict([text])
-        label = self.labels.index(found.output) if found.output in self.labels else 0
+        label = self.labels.index(likeliest(found))
         first, second = texts_of(text, self.pairs)
         parts = self.bag(network).weights_of(first, second if self.pairs else None)
         parts = sorted(parts, key=lambda part: -abs(part[1][label]))[:SHOWN]

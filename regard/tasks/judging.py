@@ -162,5 +162,11 @@ def predicted(
     return replace(best, others=tuple(others), probabilities=by_label)
 
 
+def likeliest(judgement: Prediction) -> str:
+    """The label with the highest probability, whether it is given or not."""
+    chances = judgement.probabilities or {}
+    return max(chances, key=lambda label: chances[label])
+
+
 def _log(chance: float) -> float:
     return float(np.log(max(chance, 1e-300)))
