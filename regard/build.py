@@ -205,6 +205,7 @@ def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
             "validation": len(splits.validation),
             "test": len(splits.test),
             "left_out_of_training": training.batches.left_out,
+            **task.cuts(training.batches),
             "skipped_rows": splits.skipped,
             "overlapping": splits.overlapping,
             "notes": list(splits.notes),

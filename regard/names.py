@@ -41,7 +41,7 @@ REMARKS = {  # counts in the result of an evaluation that a reader of its scores
     "unknown_targets": "examples want an output with pieces that the model can not write",
     "not_measured": "examples are empty or too long to count the next tokens that are right",
     "unknown_tokens": "tokens were never met in training: to guess one of them is too easy",
-    "cut_texts": "texts are longer than the model takes: a part of each was read",
+    "cut_texts": "texts are longer than the model takes: only {kept} were read",
     "unknown_labels": "texts have a label that was never trained on: counted as wrong",
     "unknown_inputs": "inputs hold pieces that the model has never met",
     "in_training": "inputs were among the training inputs: the scores flatter the model",
@@ -53,6 +53,8 @@ LEFT_OUT = {  # counts in what run.json says about the data
     "overlapping": "training examples that a validation or test file holds too",
     "skipped_rows": "rows that could not be used",
 }
+CUT = {"cut_texts": f"training {REMARKS['cut_texts']}"}  # in what run.json says about the data
+KEPT = {"head": "their beginnings", "tail": "their ends", "both": "both ends of each"}
 FILES = ("path", "validation", "test")  # settings of a data section that name files
 
 
@@ -87,6 +89,8 @@ class Prediction:
     """Why there is no output, where the model could not take the input."""
     finished: bool = True
     """False where only the greatest length of an output ended it."""
+    cut: bool = False
+    """True where the input was longer than the model takes, so that a part of it was not read."""
     probabilities: Mapping[str, float] | None = None
     """Of every label, where the output is one of them."""
 
@@ -100,6 +104,8 @@ class Prediction:
             known["problem"] = self.problem
         if not self.finished:
             known["finished"] = False
+        if self.cut:
+            known["cut"] = True
         if self.probabilities is not None:
             known |= {"label": self.output, "probabilities": dict(self.probabilities)}
         return known
@@ -128,8 +134,12 @@ def counted(counts: Mapping[str, Any], meanings: Mapping[str, str]) -> list[str]
 
     >>> counted({"skipped_rows": 1200, "overlapping": 0}, LEFT_OUT)
     ['1,200 rows that could not be used']
+    >>> counted({"cut_texts": 7, "kept": "tail"}, REMARKS)
+    ['7 texts are longer than the model takes: only their ends were read']
     """
-    return [f"{counts[key]:,} {what}" for key, what in meanings.items() if counts.get(key)]
+    kept = KEPT.get(counts.get("kept", ""), "parts of them")
+    found = {key: what.format(kept=kept) for key, what in meanings.items() if counts.get(key)}
+    return [f"{counts[key]:,} {what}" for key, what in found.items()]
 
 
 def written(value: Any) -> str:

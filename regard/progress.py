@@ -19,6 +19,11 @@ def tell(what: str, done: int, whole: int) -> None:
         listener(what, done, whole)
 
 
+def heard() -> bool:
+    """Does anybody listen? Where nobody does, there is no need to find out how far it is."""
+    return _listener.get() is not None
+
+
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Inside the `with`, `listener` is told of all work."""

@@ -2,12 +2,17 @@
 
 import json
 import random
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from regard.cli.compare import compare
 from regard.data.labels import Labelled
+from regard.errors import ConfigError
+from regard.lens.learning import verdict_of
+from regard.run import Run
+from regard.run.candidates import CANDIDATES, family_of
 from regard.run.choosing import rule_for
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
@@ -23,9 +28,16 @@ def table(tmp_path):
     return path
 
 
-def test_models_are_trained_on_the_same_texts_and_one_table_says_which_is_best(table, tmp_path):
+def invoke(*words):
+    return CliRunner().invoke(compare, [str(word) for word in words])
+
+
+def test_models_are_trained_on_the_same_texts_and_one_table_says_which_is_best(
+    table, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("regard.run.choosing.SHARES", {30: 0.3, 100: 0.7})
     said = [table, "--budget", "6s", "--out", tmp_path / "out", "--json"]
-    done = CliRunner().invoke(compare, [str(word) for word in said])
+    done = invoke(*said)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     names = {model["name"] for model in found["models"]}
@@ -38,8 +50,11 @@ def test_models_are_trained_on_the_same_texts_and_one_table_says_which_is_best(t
         (tmp_path / "out" / name).exists() for name in ("curve.png", "report.html")
     )
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "did best" in page and "http" not in page
-    again = CliRunner().invoke(compare, [str(table), "--out", str(tmp_path / "out")])
+    assert "did best on the validation part" in page and "http" not in page
+    best = max(model["validation"] for model in found["models"])
+    assert found["models"][0]["validation"] == best, "the test part has no say in who is best"
+    assert found["winner"] == found["models"][0]["name"]
+    again = invoke(table, "--out", tmp_path / "out")
     assert "exists already" in str(again.exception)
 
 
@@ -50,3 +65,55 @@ def test_the_rule_looks_at_texts_for_each_word(texts, length, predicts):
     rows = [Labelled(" ".join(["word"] * length), "x")] * texts
     rule = rule_for(rows)
     assert rule["ratio"] == texts / length and rule["predicts"] == predicts
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """A bag and a mean, on all texts."""
+    for name in CANDIDATES.keys() - {"bag", "mean"}:
+        monkeypatch.delitem(CANDIDATES, name)
+    monkeypatch.setattr("regard.run.choosing.SHARES", {100: 1.0})
+
+
+def test_pairs_are_compared_with_the_settings_that_each_model_has(few, tmp_path):
+    table = tmp_path / "pairs.csv"
+    rows = [f"{n},it rains {n},{['it rains', 'no'][n % 2]} {n},{'yn'[n % 2]}\n" for n in range(90)]
+    table.write_text("id,a,b,same\n" + "".join(rows))
+    names = ("data.text=a", "data.other=b", "data.label=same")
+    sets = (*names, "model.width=8", "model.grams=1", "train.batch_tokens=900", "seed=3")
+    options = [word for one in sets for word in ("--set", one)]
+    done = invoke(table, *options, "--budget", "2s", "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.output
+    assert {model["name"] for model in json.loads(done.stdout)["models"]} == {"bag", "mean"}
+    bag, mean = (Run.load(tmp_path / "out" / f"{name}-100") for name in ("bag", "mean"))
+    assert bag.recipe.model.grams == 1 and mean.recipe.model.width == 8
+    assert mean.recipe.train.batch_tokens == 900 and mean.recipe.seed == bag.recipe.seed == 3
+    assert mean.task.pairs and bag.predict(["it rains 1\tit rains 1"]) == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--set", "model.kind=rnn"), "model.kind: every kind is tried"),
+        (("--set", "train.steps=5"), "train.steps: the models share the time that --budget gives"),
+        (("--set", "train.budget=5m"), "train.budget: give the time for all models with --budget"),
+        (("--set", "model.widht=5"), 'no setting "model.widht" .* Did you mean "width"'),
+        (("--set", "train.rate=-1"), "train.rate: input should be greater than 0"),
+        (("--budget", "soon"), '--budget: budget "soon" is not a time'),
+    ],
+)
+def test_what_can_not_hold_for_all_models_is_refused_before_any_is_trained(
+    table, tmp_path, words, problem
+):
+    done = invoke(table, *words, "--out", tmp_path / "out")
+    assert isinstance(done.exception, ConfigError) and re.search(problem, str(done.exception))
+    assert not (tmp_path / "out").exists()
+
+
+def test_of_a_mean_of_vectors_the_rule_says_nothing():
+    assert [family_of(name) for name in ("bag", "mean", "rnn")] == ["bag", None, "sequence model"]
+    apart = {"difference": -0.5, "low": -1.0, "high": 0.2}
+    result = {"winner": "mean", "second": "rnn", "difference": apart, "significant": False}
+    verdict = verdict_of({**result, "rule": {"held": None}})
+    assert "mean did best on the validation part, of which the rule says nothing" in verdict
+    assert "0.50 points behind rnn" in verdict and "may be chance" in verdict

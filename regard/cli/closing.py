@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.console import columns, command, echo_json, say, watch
-from regard.names import REMARKS, SCORE_TITLES, compared, counted
+from regard.names import CUT, REMARKS, SCORE_TITLES, compared, counted
 from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def carry_out(training: "Training", *, as_json: bool) -> None:
             f"{batches.left_out:,} of {batches.left_out + batches.examples:,} examples are empty "
             "or longer than model.max_length: left out of training, never cut."
         )
+    for cut in counted(training.task.cuts(batches), CUT):
+        say(f"{cut}.")
     stopped = not watch(training, as_json=as_json)
     try:
         if not stopped:

@@ -48,7 +48,8 @@ def compare(
     as_json: bool,
 ) -> None:
     """Score the runs A and B on the same inputs, and say whether the difference is real. Or, where
-    A is a table of texts with labels: train several models on it, and say which is best.
+    A is a table of texts with labels: train several models on it, and say which is best by the
+    validation part, and how good it is on the test part.
 
     The interval is a paired bootstrap: both are scored on the same 1,000 samples of the examples.
     Where it leaves out 0, the difference is more than chance.
@@ -98,16 +99,15 @@ def which(
     """Which model for a table?"""
     if path.is_dir():
         raise ConfigError(f"{path}: compare it with which run? Name a second one.")
-    from regard.lens.learning import row_of, verdict_of
+    from regard.lens.learning import HEAD, row_of, verdict_of
     from regard.run.choosing import which_model
 
     result = which_model(path, out, columns=chosen, budget=budget, sets=sets, heard=say)
     if as_json:
         echo_json(result)
         return
-    head = ["model", SCORE_TITLES["accuracy"], "training, s", "parameters", "ms for a text"]
-    rows = [list(row_of(model)) for model in result["models"]]
-    click.echo("\n".join(columns([head, *rows], right=(2, 3, 4))))
+    rows = [list(row) for row in (HEAD, *map(row_of, result["models"]))]
+    click.echo("\n".join(columns(rows, right=(1, 3, 4, 5))))
     click.echo(f"\n{verdict_of(result)}")
     say(f"In {out}: every run, curve.png, report.html.")
 

@@ -11,6 +11,8 @@ from regard.cli.console import columns, echo_json, say
 from regard.errors import ConfigError
 from regard.files import write_bytes
 
+MOST_CLASSES = 20  # in a table; --json has all of them
+
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path, readable=False), shell_complete=complete_run)
@@ -67,7 +69,22 @@ def evaluate(
     for note in result["notes"]:
         say(note)
     show_scores(result)
+    show_classes(result)
     show_mistakes(result)
+
+
+def show_classes(result: dict[str, Any]) -> None:
+    """How well each class is known, where they are few enough to be read."""
+    classes = result.get("details", {}).get("classes", ())
+    if not 0 < len(classes) <= MOST_CLASSES:
+        return
+    rates = ("precision", "recall", "f1")
+    rows = [["class", "texts", "precision, %", "recall, %", "F1, %"]]
+    for one in classes:
+        values = [f"{one[rate]:.2f}" for rate in rates]
+        rows.append([one_line(one["label"], 40), f"{one['texts']:,}", *values])
+    print()
+    print("\n".join(columns(rows, right=range(1, 5))))
 
 
 def show_mistakes(result: dict[str, Any]) -> None:
@@ -85,7 +102,7 @@ def show_mistakes(result: dict[str, Any]) -> None:
 def draw(result: dict[str, Any], path: Path) -> None:
     from regard.lens.judgements import judgements_png
 
-    if not result.get("details"):
+    if "reliability" not in result.get("details", {}):
         raise ConfigError("--png: only judgements with one label each can be drawn.")
     write_bytes(path, judgements_png(result["details"]))
     say(f"wrote {path}")

@@ -10,6 +10,7 @@ import click
 from regard.cli.console import columns, echo_json, say
 from regard.errors import ConfigError
 from regard.files import write_text
+from regard.names import REMARKS, counted
 from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
@@ -34,9 +35,12 @@ def show_explanations(
     found = [run.explain(text, how) for text in inputs]
     for one in found:
         if as_json:
-            echo_json({**one._asdict(), "pieces": [list(piece) for piece in one.pieces]})
+            echo_json(one.as_json())
         else:
             click.echo("\n".join(told(one)))
+    cut = {"cut_texts": sum(one.judgement.cut for one in found)}
+    for remark in counted({**cut, "kept": getattr(run.recipe, "keep", "")}, REMARKS):
+        say(f"regard: warning: {remark}.")
     if html is not None:
         write_text(html, page(found))
         say(f"wrote {html}")
@@ -49,7 +53,14 @@ def told(one: "Explained") -> list[str]:
     rows = [
         [f"  {visible(piece)}", f"{value:+.4f}", _bar(value / most)] for piece, value in strongest
     ]
-    return [f"{one.label}: {MEANINGS[one.how]}", *columns(rows, right=(1,)), ""]
+    return [f"{_title(one)}: {MEANINGS[one.how]}", *columns(rows, right=(1,)), ""]
+
+
+def _title(one: "Explained") -> str:
+    """The label, how likely it is and, where it is not all that is given, what is."""
+    given = one.judgement.output
+    rest = "" if given == one.label else f"; given: {given or 'none'}"
+    return f"{one.label} ({100 * one.probability:.0f} %{rest})"
 
 
 def _bar(share: float) -> str:
@@ -63,7 +74,7 @@ def _bar(share: float) -> str:
 def page(found: Sequence["Explained"]) -> str:
     """Every text with its pieces coloured: blue speaks for the label, orange against it."""
     parts = "".join(
-        f"<h2>{escape(one.label)}</h2><p>{escape(MEANINGS[one.how])}.</p><p>{_coloured(one)}</p>"
+        f"<h2>{escape(_title(one))}</h2><p>{escape(MEANINGS[one.how])}.</p><p>{_coloured(one)}</p>"
         for one in found
     )
     return (

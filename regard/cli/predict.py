@@ -1,5 +1,6 @@
 """`regard predict`: answer inputs from arguments, a file or a pipe, in order."""
 
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from regard.cli.completion import complete_run
 from regard.cli.console import echo_json, say
 from regard.cli.decoding import decoding_options, given, unbroken
 from regard.errors import ConfigError
+from regard.names import REMARKS, counted
 
 if TYPE_CHECKING:
     from regard.names import Prediction
@@ -27,7 +29,8 @@ SAID = 5  # problems told one by one; after that they are only counted
 @click.option(
     "--file",
     type=click.Path(path_type=Path, readable=False),
-    help="One input a line; of a .tsv, .csv or .jsonl file, the cells of its source column.",
+    help="One input a line; of a .tsv, .csv or .jsonl file, the cells of its source column (of "
+    "both columns, where two texts are judged together).",
 )
 @click.option("--source", help="Column to read, where it is not called as in training.")
 @click.option("--n", type=int, help="Outputs for each input, on one line with tabs between.")
@@ -63,6 +66,10 @@ def predict(
     is answered by an empty line and a remark on standard error; the exit code is 2 then. "score"
     is the natural logarithm of the output's probability.
 
+    Two texts that are judged together are one input, with a tab between them: first<TAB>second; of
+    a table both columns are read. Labels are told alone in a pipe, in a terminal with their
+    probability; --n tells the likeliest ones.
+
     \b
     regard predict runs/demo attention transformer
     regard predict runs/demo attention --n 3 --temperature 0.8 --seed 1
@@ -70,6 +77,7 @@ def predict(
     regard predict runs/demo --file words.txt --beam 8 --json
     regard predict runs/summarize --file mails.csv --source body
     regard predict runs/classify "A great film." --explain
+    regard predict runs/paraphrase $'It rains.\tIt is raining.'
     cat words.txt | regard predict runs/demo > answers.txt
     """
     if file and (inputs or trace):
@@ -93,16 +101,31 @@ def predict(
         predictions = opened.stream(_cells_or_lines(opened, file, source), **chosen)
     else:
         predictions = opened.stream_chunks(as_they_come(_lines(None), CHUNK), **chosen)
-    told = Remarks()
+    told = Remarks(getattr(opened.recipe, "keep", ""))
     for number, prediction in enumerate(predictions, start=1):
         told.note(number, prediction)
         if as_json:
             echo_json(prediction.as_json())
         else:
-            outputs = (p.output for p in (prediction, *prediction.others))
-            several = bool(prediction.others)
-            click.echo("\t".join(_one_line(output, several) for output in outputs))
+            click.echo(_line(prediction, chances=_in_terminal()))
     sys.exit(told.close())
+
+
+def _in_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _line(prediction: "Prediction", *, chances: bool) -> str:
+    """The outputs with tabs between them. With `chances`, how likely is told behind each label: to
+    a person, not to a program that reads labels."""
+    found, several = (prediction, *prediction.others), bool(prediction.others)
+    outputs = [_one_line(one.output, several) for one in found]
+    if not chances or prediction.probabilities is None:
+        return "\t".join(outputs)
+    return "\t".join(
+        f"{output}\t{100 * math.exp(one.score or 0.0):.0f} %"
+        for output, one in zip(outputs, found, strict=True)
+    )
 
 
 def _one_line(output: str, several: bool) -> str:
@@ -111,12 +134,19 @@ def _one_line(output: str, several: bool) -> str:
 
 
 def _cells_or_lines(run: "Run", file: Path, source: str | None) -> Iterator[str]:
-    from regard.data.inputs import is_table, read_column
+    """Where two texts are judged together, the cells of both columns."""
+    from regard.data.inputs import is_table, read_column, read_two_columns
+    from regard.tasks.label_data import joined
 
     if source is None and not is_table(file):
         return _lines(file)
-    usual = getattr(getattr(run.recipe, "data", None), run.task.columns[0], None)
-    cells, note = read_column(file, source or usual, fallback=source is None)
+    data = getattr(run.recipe, "data", None)
+    usual = getattr(data, run.task.columns[0], None)
+    if second := getattr(data, "other", None):
+        pairs, note = read_two_columns(file, source or usual, second)
+        cells = map(joined, pairs)
+    else:
+        cells, note = read_column(file, source or usual, fallback=source is None)
     say(note)
     return cells
 
@@ -173,15 +203,17 @@ def _drain(
 
 
 class Remarks:
-    """What to say about inputs that could not be answered, or not be read in full."""
+    """What to say about inputs that could not be answered, or not be read in full. `kept`: which
+    part of a long text a classifier reads."""
 
-    def __init__(self) -> None:
-        self.problems, self.cut = 0, 0
+    def __init__(self, kept: str = "") -> None:
+        self.problems, self.unfinished, self.cut, self.kept = 0, 0, 0, kept
         self.unknown: dict[str, None] = {}
 
     def note(self, number: int, prediction: "Prediction") -> None:
         self.unknown |= dict.fromkeys(prediction.unknown[:SAID] if len(self.unknown) < 20 else ())
-        self.cut += not prediction.finished
+        self.unfinished += not prediction.finished
+        self.cut += prediction.cut
         if prediction.problem:
             self.problems += 1
             if self.problems <= SAID:
@@ -192,11 +224,13 @@ class Remarks:
         if self.unknown:
             shown = " ".join(repr(piece) for piece in list(self.unknown)[:10])
             say(f"regard: warning: never met in training, so read as unknown: {shown}")
-        if self.cut:
+        if self.unfinished:
             say(
-                f"regard: warning: outputs cut at their greatest length: {self.cut:,}. A longer "
-                "one is allowed by decode.max_length in recipe.toml."
+                f"regard: warning: outputs cut at their greatest length: {self.unfinished:,}. A "
+                "longer one is allowed by decode.max_length in recipe.toml."
             )
+        for cut in counted({"cut_texts": self.cut, "kept": self.kept}, REMARKS):
+            say(f"regard: warning: {cut}.")
         if self.problems > SAID:
             say(f"regard: {self.problems:,} inputs in all could not be answered.")
         return 2 if self.problems else 0

@@ -75,8 +75,8 @@ def train(
 
         refuse_existing(folder)
         say(f"Reading {' and '.join(map(str, data)) or task} ...")
-        recipe, reasons = make_recipe(task, data, sets, asked((source, target), budget))
         with telling():
+            recipe, reasons = make_recipe(task, data, sets, asked((source, target), budget))
             ready = draft(recipe, folder, try_out=dry_run)
         explain(ready, reasons)
         if dry_run:

@@ -1,4 +1,4 @@
-"""Inputs for a model out of a table: the cells of one column."""
+"""Inputs for a model out of a table: the cells of one column, or of two side by side."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,14 +36,41 @@ def read_column(path: Path, column: str | None, *, fallback: bool) -> tuple[Iter
     if column is not None and len(table.columns) > 1 and not (fallback and missing):
         place = column_place(table, column)
         names = f'"{table.columns[place]}"' if table.header else f"column {place + 1}"
-    return _cells(table, place), f"{path}: the inputs are {names}."
+    cells = (cell for (cell,) in _cells(table, place))
+    return cells, f"{path}: the inputs are {names}."
 
 
-def _cells(table: Table, place: int) -> Iterator[str]:
-    for found in table.picked(lambda cells: (cells[place],)):
+def read_two_columns(
+    path: Path, first: str | None, second: str
+) -> tuple[Iterator[tuple[str, ...]], str]:
+    """The cells of two columns, row by row, and a sentence that says which columns these are. Of a
+    table with two columns they are taken whatever their names are."""
+    table = open_table([path], [name for name in (first, second) if name is not None])
+    places = _two_places(table, first, second)
+    names = [f'"{table.columns[i]}"' if table.header else f"column {i + 1}" for i in places]
+    return _cells(table, *places), f"{path}: the inputs are {' and '.join(names)}."
+
+
+def _two_places(table: Table, first: str | None, second: str) -> tuple[int, int]:
+    names = [name for name in (first, second) if name is not None]
+    if len(table.columns) == 2 and not any(column_places(table, name) for name in names):
+        return 0, 1
+    other = column_place(table, second)
+    if first is not None:
+        return column_place(table, first), other
+    if len(table.columns) == 2:
+        return 1 - other, other
+    raise DataError(
+        f'{table.name}: which of its columns goes with "{second}"? It has '
+        f"{', '.join(table.columns)}. Name the column of the first texts with --source."
+    )
+
+
+def _cells(table: Table, *places: int) -> Iterator[tuple[str, ...]]:
+    for found in table.picked(lambda cells: tuple(cells[place] for place in places)):
         if isinstance(found, Flaw):
             raise DataError(f"{table.name}:{found.line}: {found.problem}")
-        yield as_text(found[1][0])
+        yield tuple(map(as_text, found[1]))
 
 
 def _open(path: Path, column: str | None) -> Table:

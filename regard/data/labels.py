@@ -10,10 +10,14 @@ from typing import Literal, NamedTuple
 from regard.data.formats import short
 from regard.data.label_columns import choose_label_columns
 from regard.data.label_table import in_our_words, open_label_table
+from regard.data.lines import count_lines
 from regard.data.table import Flaw, Table, as_text
 from regard.errors import DataError
+from regard.progress import heard, tell
 
 FEW = 3  # how many labels are named
+TOLD = 1000  # rows after which it is told how far it is
+ENOUGH = 10  # examples of a label; of fewer it is talked about
 MOST = 0.95  # a larger share of the rows for one label is talked about
 
 
@@ -133,7 +137,7 @@ def read_labels(
     table = open_labels(path, text, label, other)
     examples: list[Labelled] = []
     flaws: list[Flaw] = []
-    for found in table.rows(separator):
+    for found in followed(table.rows(separator), path):
         if not isinstance(found, Flaw):
             examples.append(found[1])
         elif bad_rows == "refuse":
@@ -146,15 +150,30 @@ def read_labels(
     return LabelledPart(examples, table.notes, len(flaws))
 
 
+def followed(
+    rows: Iterable[tuple[int, Labelled] | Flaw], path: Path
+) -> Iterator[tuple[int, Labelled] | Flaw]:
+    """The rows, while it is told how many lines of the file are read."""
+    if not heard():
+        yield from rows
+        return
+    whole = count_lines(path)
+    for number, found in enumerate(rows):
+        if number % TOLD == 0:
+            tell("Reading", min(whole, found.line if isinstance(found, Flaw) else found[0]), whole)
+        yield found
+    tell("Reading", whole, whole)
+
+
 # Doubts
 
 
 def refuse_useless(examples: Sequence[Labelled], path: Path, separator: str | None) -> None:
     """A DataError where the labels can not be what someone wants to learn."""
     counts = _counts(examples, separator)
-    if len(counts) == 1:
+    if one := _only_one(examples, separator):
         raise DataError(
-            f"{path}: nothing to tell apart: every row has the label {short(*counts)}. Add rows "
+            f"{path}: nothing to tell apart: every row has {one}. Add rows "
             "with other labels, or name another column with --target."
         )
     if 2 * len(counts) > len(examples):
@@ -166,10 +185,43 @@ def refuse_useless(examples: Sequence[Labelled], path: Path, separator: str | No
         )
 
 
+def refuse_one_sided(
+    train: Sequence[Labelled], validation: Sequence[Labelled], path: Path, separator: str | None
+) -> None:
+    """A DataError where a rare label fell out of the training part, and nothing can be learned or
+    validated without it: better now than when the training is done."""
+    if one := _only_one(train, separator):
+        raise DataError(
+            f"{path}: nothing to tell apart: every row of the training part has {one}; all other "
+            "labels fell on the sides that are held out. Add rows with them, or give the training "
+            "part a larger share (data.split)."
+        )
+    trained = _counts(train, separator).keys()
+    if validation and not any(trained >= {*labels_of(e.label, separator)} for e in validation):
+        raise DataError(
+            f"{path}: no row of the validation part has labels that are trained on, only such as "
+            f"{_some(_counts(validation, separator))}. Add rows, or change the shares (data.split)."
+        )
+
+
+def _only_one(examples: Sequence[Labelled], separator: str | None) -> str:
+    """What every row has, where all have the same; else nothing."""
+    cells = {example.label for example in examples}
+    kinds = {frozenset(labels_of(cell, separator)) for cell in cells}
+    if len(kinds) != 1:
+        return ""
+    labels = sorted(*kinds)
+    return f"the label{'s' * (len(labels) > 1)} {' and '.join(map(short, labels))}"
+
+
+class DoubtfulLabels(UserWarning):
+    """Labels that can be learned from, but perhaps not well."""
+
+
 def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[str]:
     """What is odd about the labels, in sentences to say aloud."""
     counts = _counts(examples, separator)
-    doubts = (_single(counts), _alike(counts), _uneven(counts, len(examples)))
+    doubts = (_rare(counts), _alike(counts), _uneven(counts, len(examples)))
     return [doubt for doubt in doubts if doubt]
 
 
@@ -182,12 +234,17 @@ def _counts(examples: Iterable[Labelled], separator: str | None) -> Counter[str]
     return counts
 
 
-def _single(counts: Counter[str]) -> str:
-    rare = [label for label, number in counts.items() if number == 1]
+def _rare(counts: Counter[str]) -> str:
+    rare = {label: n for label, n in reversed(counts.most_common()) if n < ENOUGH}
     if not rare:
         return ""
     have = "1 label has" if len(rare) == 1 else f"{len(rare):,} labels have"
-    return f"{have} only one example ({_some(rare)}): too few to learn from and to test."
+    named = ", ".join(f"{short(label)}: {n}" for label, n in list(rare.items())[:FEW])
+    more = ", ..." * (len(rare) > FEW)
+    return (
+        f"{have} fewer than {ENOUGH} examples ({named}{more}): too few to learn from, so look at "
+        "the scores of each label."
+    )
 
 
 def _alike(counts: Counter[str]) -> str:

@@ -52,6 +52,12 @@ def read_raw_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield from enumerate(lines, start=number)
 
 
+def count_lines(path: Path) -> int:
+    """Roughly, and quickly: how many there are to read."""
+    with told_plainly(path), unpacked_file(path) as file:
+        return sum(chunk.count(b"\n") for chunk in iter(partial(file.read1, LONG), b"")) + 1
+
+
 def _batches(path: Path) -> Iterator[tuple[int, list[str]]]:
     """As many lines as arrived together, after the number of the first. Takes a whole piece of
     the file at a time: a line by line loop would cost more than all the reading."""

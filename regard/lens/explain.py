@@ -13,15 +13,18 @@ T tokens   C classes   E width
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.errors import ConfigError
 from regard.lens.capture import attentions, capture
 from regard.lens.influence import first_vectors
 from regard.models.encoder import Source
+from regard.names import Prediction
 from regard.tasks.classify_bag import ClassifyByBag
-from regard.tasks.judging import source_of
+from regard.tasks.judging import TOKENS_AT_ONCE, Judging, likeliest, source_of
 from regard.tasks.label_data import texts_of
 from regard.tasks.labelling import Labelling
 
@@ -29,12 +32,23 @@ WAYS = ("weights", "gradient", "leave-one-out", "rollout")
 
 
 class Explained(NamedTuple):
-    text: str
+    judgement: Prediction
     label: str
+    """What is explained: the likeliest label, also where it is one of several, or none is given."""
     how: str
     pieces: tuple[tuple[str, float], ...]
     """Each token, or gram, and what it did for the label; below 0: against it. The specials that
     stand around a text are left out."""
+
+    @property
+    def probability(self) -> float:
+        """Of the label, as `predict` tells it."""
+        return (self.judgement.probabilities or {})[self.label]
+
+    def as_json(self) -> dict[str, Any]:
+        pieces = [list(piece) for piece in self.pieces]
+        more = {"explained": self.label, "how": self.how, "pieces": pieces}
+        return self.judgement.as_json() | more
 
 
 def explain(task: Any, network: nn.Module, text: str, how: str | None = None) -> Explained:
@@ -49,9 +63,9 @@ def explain(task: Any, network: nn.Module, text: str, how: str | None = None) ->
     if how == "rollout" and not attentions(network):
         raise ConfigError("rollout: this network has no attention. Try leave-one-out.")
     (found,) = task.predictor(network).predict([text])
-    label = task.labels.index(found.output) if found.output in task.labels else 0
+    label = task.labels.index(likeliest(found))
     pieces = _grams(task, network, text, label) if bag else _tokens(task, network, text, label, how)
-    return Explained(text, task.labels[label], how, tuple(pieces))
+    return Explained(found, task.labels[label], how, tuple(pieces))
 
 
 def _grams(task: Any, network: nn.Module, text: str, label: int) -> list[tuple[str, float]]:
@@ -67,8 +81,10 @@ def _tokens(
     ids, segments = task.encode(text)
     device = next(network.parameters()).device
     source = source_of([(ids, segments)], device)
-    ways = {"gradient": gradient, "leave-one-out": leave_one_out, "rollout": rollout}
-    values = ways[how](network, source, label).tolist()
+    if how == "leave-one-out":
+        values = leave_one_out(task.predictor(network), source, label)
+    else:
+        values = {"gradient": gradient, "rollout": rollout}[how](network, source, label).tolist()
     told = zip(task.tokenizer.pieces(ids), values, ids, strict=True)
     return [(piece, value) for piece, value, i in told if i > 2]  # without START and STOP
 
@@ -82,15 +98,28 @@ def gradient(network: nn.Module, source: Source, label: int) -> Tensor:
 
 
 @torch.no_grad()
-def leave_one_out(network: nn.Module, source: Source, label: int) -> Tensor:
-    """(T,)"""
-    whole = network(source).softmax(dim=-1)[0, label]
+def leave_one_out(judge: Judging, source: Source, label: int) -> list[float]:
+    """(T,) some texts at a time: all at once would be T texts of T - 1 tokens."""
+
+    def chances(source: Source) -> NDArray[np.float64]:
+        return judge.chances(judge.network(source).double().cpu().numpy())[:, label]
+
     length = source.ids.size(1)
-    kept = [[i for i in range(length) if i != gone] for gone in range(length)]
-    rows = torch.tensor(kept, device=source.ids.device).reshape(length, length - 1)
+    at_once = max(1, TOKENS_AT_ONCE // length)
+    places = torch.arange(length, device=source.ids.device)
+    without = [
+        chances(_without(source, places[start : start + at_once]))
+        for start in range(0, length, at_once)
+    ]
+    return (chances(source) - np.concatenate(without)).tolist()
+
+
+def _without(source: Source, gone: Tensor) -> Source:
+    """The text (1, T) once for each of the places (B,) that are gone -> (B, T - 1)"""
+    place = torch.arange(source.ids.size(1) - 1, device=gone.device)
+    rows = place + (place >= gone[:, None])  # (B, T - 1)
     segments = None if source.segments is None else source.segments[0][rows]
-    without = network(Source(source.ids[0][rows], None, segments)).softmax(dim=-1)[:, label]
-    return whole - without
+    return Source(source.ids[0][rows], None, segments)
 
 
 @torch.no_grad()

@@ -12,6 +12,20 @@ from regard.config import Tree
 from regard.names import interval
 
 DOTS = 150
+HEAD = (
+    "model",
+    "validated, %",
+    "texts judged right, %",
+    "training, s",
+    "parameters",
+    "ms for a text",
+)
+HELD = {
+    True: "as the rule predicted",
+    False: "unlike what the rule predicted",
+    None: "of which the rule says nothing: a mean of vectors is no bag of pairs of words, and does "
+    "not know their order",
+}
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Which model is best?</title>
 <style>
@@ -52,12 +66,11 @@ def learning_curve(points: Sequence[Tree]) -> bytes:
 
 def choice_page(result: Tree, rule: str, png: bytes) -> str:
     """One page, without anything from elsewhere."""
-    head = ("model", "texts judged right, %", "training, s", "parameters", "ms for a text")
-    rows = [head, *map(row_of, result["models"])]
+    rows = [HEAD, *map(row_of, result["models"])]
     return PAGE.format(
         rule=escape(rule),
         verdict=escape(verdict_of(result)),
-        rows="".join(_row("th" if row is head else "td", row) for row in rows),
+        rows="".join(_row("th" if row is HEAD else "td", row) for row in rows),
         png=base64.b64encode(png).decode(),
     )
 
@@ -65,6 +78,7 @@ def choice_page(result: Tree, rule: str, png: bytes) -> str:
 def row_of(model: Tree) -> tuple[str, ...]:
     return (
         model["name"],
+        f"{model['validation']:.2f}",
         interval(model["scores"]["accuracy"]),
         f"{model['seconds']:,.0f}",
         f"{model['parameters']:,}",
@@ -77,10 +91,11 @@ def verdict_of(result: Tree) -> str:
     apart = result["difference"]
     between = f"{apart['low']:+.2f} to {apart['high']:+.2f}"
     real = "more than chance" if result["significant"] else "which may be chance"
-    rule = "as the rule predicted" if result["rule"]["held"] else "unlike what the rule predicted"
+    where = "ahead of" if apart["difference"] >= 0 else "behind"
     return (
-        f"{result['winner']} did best, {rule}: {apart['difference']:+.2f} points before "
-        f"{result['second']} (95 % interval {between}), {real}."
+        f"{result['winner']} did best on the validation part, {HELD[result['rule']['held']]}. On "
+        f"the test part, which had no say in that, it is {abs(apart['difference']):.2f} points "
+        f"{where} {result['second']} (95 % interval of the difference {between}), {real}."
     )
 
 

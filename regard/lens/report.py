@@ -16,6 +16,7 @@ from regard.lens.page import safe_page
 from regard.lens.picture import visible
 from regard.metrics import LOWER_IS_BETTER
 from regard.names import (
+    CUT,
     LEFT_OUT,
     REMARKS,
     SCORE_TITLES,
@@ -165,6 +166,7 @@ def _data_rows(data: Tree, settings: Tree) -> Iterator[list[str]]:
         yield [f"{title} {data.get('unit', 'examples')}", f"{data[side]:,}"]
     yield ["split", f"{_shares(settings)}{data['split_rule']}"]
     yield ["left out", "; ".join(counted(data, LEFT_OUT)) or "nothing"]
+    yield from (["cut", cut] for cut in counted(data, CUT))
     yield from (["guessed", note] for note in data["notes"])
     yield ["SHA-256", data["sha256"]]
 

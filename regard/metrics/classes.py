@@ -6,6 +6,8 @@ they are a matrix of 0 and 1 with a column for every class.
 n examples   C classes   b blocks of examples
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,19 +24,17 @@ Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def classify_tallies(predicted: ArrayLike, wanted: ArrayLike, classes: int) -> dict[str, Tally]:
-    """Accuracy and F1 of the classes; of several labels also F1 of all together, which for one
-    is the accuracy.
+    """Accuracy, and F1 of the classes, by themselves and together; where an example has one class,
+    F1 of all together is the accuracy.
 
-    >>> list(classify_tallies([0, 1], [0, 0], 2)), list(classify_tallies([[1, 0]], [[1, 1]], 2))
-    (['accuracy', 'macro_f1'], ['accuracy', 'macro_f1', 'micro_f1'])
+    >>> list(classify_tallies([0, 1], [0, 0], 2))
+    ['accuracy', 'macro_f1', 'micro_f1']
     """
-    found = {
+    return {
         "accuracy": accuracy(predicted, wanted),
         "macro_f1": macro_f1(predicted, wanted, classes),
+        "micro_f1": micro_f1(predicted, wanted),
     }
-    if np.ndim(wanted) == 2:
-        found["micro_f1"] = micro_f1(predicted, wanted)
-    return found
 
 
 def accuracy(predicted: ArrayLike, wanted: ArrayLike) -> Tally:
@@ -88,6 +88,35 @@ def micro_f1(predicted: ArrayLike, wanted: ArrayLike) -> Tally:
     )
     rows = np.stack([2 * shared, ours + theirs], axis=1).astype(float)
     return Tally(rows, percent, "micro_f1|labels:all-together")
+
+
+class OfClass(NamedTuple):
+    """How well one class is known; rates in percent."""
+
+    wanted: int
+    """Examples that have it."""
+    precision: float
+    recall: float
+    f1: float
+
+
+def each_class(predicted: ArrayLike, wanted: ArrayLike, classes: int) -> list[OfClass]:
+    """Every class by itself. What is divided by nothing is 0.
+
+    >>> each_class([0, 0, 1], [0, 1, 1], classes=2)[0]
+    OfClass(wanted=1, precision=50.0, recall=100.0, f1=66.66666666666667)
+    """
+    found, right = _lined_up(predicted, wanted)
+    check_classes(found, classes)
+    check_classes(right, classes)
+    shared, ours, theirs = (
+        np.bincount(numbers, minlength=classes) for _, numbers in _places(found, right)
+    )
+    rates = [
+        (100 * times * shared / np.maximum(1, whole)).tolist()
+        for times, whole in ((1, ours), (1, theirs), (2, ours + theirs))
+    ]
+    return [OfClass(*one) for one in zip(theirs.tolist(), *rates, strict=True)]
 
 
 def confusion(predicted: ArrayLike, wanted: ArrayLike, classes: int) -> Numbers:

@@ -23,6 +23,11 @@ from regard.shapes import BagSettings
 
 Floats = NDArray[np.float64]
 
+
+class NoGrams(DataError):
+    """No gram is in as many texts as it must be."""
+
+
 WORD = r"\w+|[!?]"
 MARKS = ("both: ", "first: ", "second: ")  # no gram has a colon
 OVERLAPS = (
@@ -59,7 +64,7 @@ class Grams:
         try:
             rows = vectorizer.fit_transform(_documents(texts, others))
         except ValueError as error:  # no grams, or none that is frequent
-            raise DataError(
+            raise NoGrams(
                 f"nothing to learn from: found {len(texts)} texts, and no gram that is in "
                 f"{settings.min_count} of them. Is it the right column? Else lower min_count."
             ) from error

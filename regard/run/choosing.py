@@ -1,38 +1,35 @@
 """Which model is best for someone's own texts? Every candidate learns from the same texts, within
-the time there is, and is scored on the same test part; what a rule of thumb predicted stands beside
-what happened."""
+the time there is; the validation part says which is best, and the test part how good it is. What a
+rule of thumb predicted stands beside what happened."""
 
 import csv
 import io
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from regard.build import begin, draft
-from regard.config import Recipe, Tree, seconds
-from regard.data.labels import Labelled
+from regard.config import Tree, seconds
+from regard.data.labels import DoubtfulLabels, Labelled
 from regard.data.splits import Splits, place_of
 from regard.errors import ConfigError, DataError
 from regard.files import locked, make_folder, write_bytes, write_text
 from regard.lens.learning import choice_page, learning_curve
 from regard.models.weights import count_parameters
+from regard.run.candidates import CANDIDATES, asked_for, family_of, settings_for
 from regard.run.comparing import compare
 from regard.run.finishing import finish
 from regard.run.opened import Run
 from regard.tasks.classify import Classify
-from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.recipe import make_recipe
+from regard.tasks.label_data import warn_of
+from regard.tasks.label_recipe import ClassifyRecipe, LabelData
+from regard.tasks.recipe import asked, make_recipe
+from regard.toml import fill
 
 RATIO = 1500  # texts for every word of a text, from which on order can be learned
-SEQUENCES = ("rnn", "transformer")
-CANDIDATES: dict[str, Tree] = {
-    "bag": {"kind": "bag"},
-    "bag by naive Bayes and SVM": {"kind": "bag", "judge": "nbsvm"},
-    "mean": {"kind": "mean"},
-    "rnn": {"kind": "rnn"},
-    "transformer": {"kind": "transformer"},
-}
 SHARES = {10: 0.15, 30: 0.25, 100: 0.6}  # percent of the texts, and of a candidate's time
 FOR_NETWORKS = 0.85  # of the time; the rest is for reading, bags and scoring
 
@@ -46,7 +43,49 @@ class Entry(NamedTuple):
     share: int
     texts: int
     run: Run
+    validated: float  # texts of the validation part judged right, %
     milliseconds: float  # to judge a text
+
+
+@dataclass
+class Contest:
+    """What all candidates share: their texts, the settings that were asked for, and the time."""
+
+    data: LabelData
+    files: dict[str, str]
+    validation: list[Labelled]
+    given: Tree
+    out: Path
+    time: float  # seconds for a network
+    heard: Heard
+
+    def trained(self, name: str, share: int) -> Entry | None:
+        """None where there are too few texts of some class."""
+        tree = fill(settings_for(name, self.given), {"data": self.section(share)})
+        if tree["model"]["kind"] != "bag":
+            tree = fill(tree, {"train": {"budget": f"{max(1, int(SHARES[share] * self.time))}s"}})
+        try:
+            with warnings.catch_warnings():  # of the whole they were told already
+                warnings.simplefilter("ignore", DoubtfulLabels)
+                recipe, _ = make_recipe("classify", (), (), tree)
+                training = begin(draft(recipe, self.out / f"{name.replace(' ', '-')}-{share}"))
+        except DataError as error:
+            self.heard(f"{name}, {share} % of the texts: left out. {error}")
+            return None
+        self.heard(f"{name}, {share} % of the texts ...")
+        with locked(training.folder):
+            for _ in training.run():
+                pass
+            run = finish(training)
+        validated = run.task.validate(run.network, self.validation)["accuracy"]
+        return Entry(name, share, training.batches.examples, run, validated, _milliseconds(run))
+
+    def section(self, share: int) -> Tree:
+        """The data section, for the files as they were written, whatever columns were read."""
+        found = {"path": self.files[f"train-{share}"], "text": "text", "label": "label"}
+        found |= {side: self.files[side] for side in ("validation", "test")}
+        found |= {"separator": self.data.separator} if self.data.separator else {}
+        return found | ({"other": "other"} if self.data.other else {})
 
 
 def which_model(
@@ -62,24 +101,29 @@ def which_model(
     is going on."""
     if out.exists():
         raise ConfigError(f"{out}: exists already. Give another name with --out.")
-    given = {"data": dict(zip(("source", "target"), columns or (None, None), strict=True))}
-    tree = {"data": {key: value for key, value in given["data"].items() if value is not None}}
-    first, reasons = make_recipe("classify", [path], [*sets, "model.kind=bag"], tree)
+    whole, given = _seconds(budget), asked_for(sets)
+    tree = fill(asked(columns, None), {"data": given.get("data", {}), "model": {"kind": "bag"}})
+    first, reasons = make_recipe("classify", [path], (), tree)
     for what, why in reasons[:1]:
         heard(f"{what}: {why}")
+    data = cast(ClassifyRecipe, first).data
     splits = Classify.read(cast(ClassifyRecipe, first))
+    warn_of(splits.train, data.separator)
     rule = rule_for(splits.train)
     heard(told(rule))
-    files = write_sides(out / "data", first, splits)
+    files = write_sides(out / "data", splits)
     networks = [name for name, model in CANDIDATES.items() if model["kind"] != "bag"]
-    each = FOR_NETWORKS * seconds(budget) / len(networks)
-    entries = [
-        entry
-        for name, model in CANDIDATES.items()
-        for share, part in SHARES.items()
-        if (entry := _trained(name, model, share, files, first, out, part * each, sets, heard))
-    ]
-    return _report(rule, entries, out)
+    each = FOR_NETWORKS * whole / max(1, len(networks))
+    contest = Contest(data, files, splits.validation, given, out, each, heard)
+    tried = [contest.trained(name, share) for name in CANDIDATES for share in SHARES]
+    return _report(rule, [entry for entry in tried if entry], out)
+
+
+def _seconds(budget: str) -> float:
+    try:
+        return seconds(budget)
+    except ValueError as error:
+        raise ConfigError(f"--budget: {error}") from error
 
 
 def rule_for(train: Sequence[Labelled]) -> Tree:
@@ -99,7 +143,7 @@ def told(rule: Tree) -> str:
     )
 
 
-def write_sides(folder: Path, recipe: Recipe, splits: Splits[Labelled]) -> dict[str, str]:
+def write_sides(folder: Path, splits: Splits[Labelled]) -> dict[str, str]:
     """The parts as files, the training part in growing shares: by a hash, so that a larger one
     holds the smaller."""
     make_folder(folder)
@@ -117,39 +161,6 @@ def write_sides(folder: Path, recipe: Recipe, splits: Splits[Labelled]) -> dict[
     return files
 
 
-def _trained(
-    name: str,
-    model: Tree,
-    share: int,
-    files: dict[str, str],
-    first: Recipe,
-    out: Path,
-    budget: float,
-    sets: Sequence[str],
-    heard: Heard,
-) -> Entry | None:
-    data: Any = first.data  # type: ignore[attr-defined]
-    chosen = {"path": files[f"train-{share}"], "text": "text", "label": "label"}
-    chosen |= {side: files[side] for side in ("validation", "test")}
-    chosen |= {"separator": data.separator}
-    chosen |= {"other": "other"} if data.other else {}
-    tree: Tree = {"data": {k: v for k, v in chosen.items() if v is not None}, "model": model}
-    if model["kind"] != "bag":
-        tree["train"] = {"budget": f"{max(1, int(budget))}s"}
-    try:
-        recipe, _ = make_recipe("classify", (), sets, tree)
-        training = begin(draft(recipe, out / f"{name.replace(' ', '-')}-{share}"))
-    except DataError as error:  # too few texts of some class
-        heard(f"{name}, {share} % of the texts: left out. {error}")
-        return None
-    heard(f"{name}, {share} % of the texts ...")
-    with locked(training.folder):
-        for _ in training.run():
-            pass
-        run = finish(training)
-    return Entry(name, share, training.batches.examples, run, _milliseconds(run))
-
-
 def _milliseconds(run: Run) -> float:
     inputs = run.task.inputs(run.part(None)[0].examples)[:500]
     clock = time.perf_counter()
@@ -158,14 +169,16 @@ def _milliseconds(run: Run) -> float:
 
 
 def _report(rule: Tree, entries: list[Entry], out: Path) -> Tree:
-    whole = sorted((e for e in entries if e.share == 100), key=lambda e: -_accuracy(e))
+    """The validation part picks the winner: the test part, which tells how good it is, would
+    flatter whom it picked."""
+    whole = sorted((e for e in entries if e.share == 100), key=lambda e: -e.validated)
     if len(whole) < 2:
         raise DataError("fewer than two models could be trained: is there enough of every class?")
     best, second = whole[:2]
     found = compare(best.run, second.run)["scores"]["accuracy"]
-    kind = "sequence model" if best.name in SEQUENCES else "bag"
+    family = family_of(best.name)
     result = {
-        "rule": {**rule, "held": kind == rule["predicts"]},
+        "rule": {**rule, "held": None if family is None else family == rule["predicts"]},
         "models": [_row(entry) for entry in whole],
         "winner": best.name,
         "second": second.name,
@@ -187,6 +200,7 @@ def _row(entry: Entry) -> Tree:
     return {
         "name": entry.name,
         "run": str(entry.run.folder),
+        "validation": entry.validated,
         "scores": facts["test"]["scores"],
         "seconds": facts["seconds"],
         "parameters": count_parameters(entry.run.network),
@@ -197,7 +211,3 @@ def _row(entry: Entry) -> Tree:
 def _score(entry: Entry) -> Tree:
     found = entry.run.facts["test"]["scores"]["accuracy"]
     return {"accuracy": found["value"], "low": found["low"], "high": found["high"]}
-
-
-def _accuracy(entry: Entry) -> float:
-    return float(_score(entry)["accuracy"])

@@ -42,7 +42,7 @@ def finish(training: Training) -> Run:
     picture = run.look(facts["samples"][0]["input"])
     picture.last.save(folder / "attention.png")
     picture.save(folder / "attention.html")  # all of it
-    if "details" in scored:
+    if "reliability" in scored.get("details", {}):
         write_bytes(folder / "judgements.png", judgements_png(scored["details"]))
     for name, baseline in baselines.items():
         baseline.save(folder / "baseline" / name)

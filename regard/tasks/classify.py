@@ -19,13 +19,14 @@ from regard.models.weights import load_weights, read_weights
 from regard.names import START, STOP
 from regard.shapes import ReadingStackSettings
 from regard.tasks.judging import Judge, source_of
-from regard.tasks.label_data import input_of, texts_of
+from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.labelling import Judged, Labelling, label_counts
+from regard.tasks.labelling import Judged, Labelling
+from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
-from regard.tasks.truncating import cut
+from regard.tasks.truncating import cut as shortened
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.tokenizer import Tokenizer
 
@@ -35,9 +36,13 @@ BY_KIND: dict[str, type[Labelling]] = {}
 
 class Classify(Labelling):
     def __init__(
-        self, recipe: ClassifyRecipe, tokenizer: Tokenizer, counts: Mapping[str, int]
+        self,
+        recipe: ClassifyRecipe,
+        tokenizer: Tokenizer,
+        counts: Mapping[str, int],
+        texts: int | None = None,
     ) -> None:
-        super().__init__(recipe, counts)
+        super().__init__(recipe, counts, texts)
         self.tokenizer = tokenizer
 
     # What is learned before the network
@@ -45,6 +50,7 @@ class Classify(Labelling):
     @classmethod
     def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> Any:
         """By the kind of model that the recipe has."""
+        warn_of(train, recipe.data.separator)
         if kind := BY_KIND.get(recipe.model.kind):
             return kind.fit(recipe, train)
         counts = label_counts(train, recipe.data.separator)
@@ -53,20 +59,21 @@ class Classify(Labelling):
         else:
             assert recipe.tokens is not None
             tokenizer = fit_tokenizer(recipe.tokens, (t for e in train for t in (e.text, e.other)))
-        return cls(recipe, tokenizer, counts)
+        return cls(recipe, tokenizer, counts, len(train))
 
     @classmethod
     def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> Any:
         if kind := BY_KIND.get(recipe.model.kind):
             return kind.load(recipe, saved)
+        texts = saved.get("texts", 0)  # older runs did not say
         match saved:
-            case {"labels": dict(counts)} if counts and {type(n) for n in counts.values()} == {int}:
-                return cls(recipe, load_tokenizer(saved.get("tokens")), counts)
+            case {"labels": dict(counts)} if counts and _are_numbers([*counts.values(), texts]):
+                tokenizer = load_tokenizer(saved.get("tokens"))
+                return cls(recipe, tokenizer, counts, saved.get("texts"))
         raise RunError('tokenizer.json: "labels" should name every class. Copy the run again.')
 
     def as_json(self) -> dict[str, Any]:
-        labels = dict(zip(self.labels, self.counts, strict=True))
-        return {"tokens": self.tokenizer.as_json(), "labels": labels}
+        return {"tokens": self.tokenizer.as_json(), **self.labels_as_json()}
 
     def vocabulary(self) -> dict[str, int]:
         return {"tokens": self.tokenizer.size}
@@ -96,21 +103,29 @@ class Classify(Labelling):
 
     def encode(self, text: str) -> tuple[list[int], list[int] | None]:
         """[START] text [STOP] other [STOP]; a language model begins texts with STOP."""
+        ids, segments, _ = self._read(text)
+        return ids, segments
+
+    def is_cut(self, text: str) -> bool:
+        return self._read(text)[2]
+
+    def _read(self, text: str) -> tuple[list[int], list[int] | None, bool]:
+        """What the network takes, and whether it is less than all."""
         first, second = (self.tokenizer.ids(part) for part in texts_of(text, self.pairs))
         room = self.shape.max_length - 2 - self.pairs
         half = max(room - len(second), -(-room // 2)) if self.pairs else room
-        head = [STOP if self._causal else START, *cut(first, half, self.recipe.keep), STOP]
-        tail = [*cut(second, room - len(head) + 2, self.recipe.keep), STOP] if self.pairs else []
+        head = [STOP if self._causal else START, *shortened(first, half, self.recipe.keep), STOP]
+        tail = (
+            [*shortened(second, room - len(head) + 2, self.recipe.keep), STOP] if self.pairs else []
+        )
         segments = [0] * len(head) + [1] * len(tail) if self._segments else None
-        return head + tail, segments
-
-    def is_cut(self, text: str) -> bool:
-        parts = texts_of(text, self.pairs)
-        tokens = sum(len(self.tokenizer.ids(part)) for part in parts)
-        return tokens > self.shape.max_length - 2 - self.pairs
+        return head + tail, segments, len(first) + len(second) > room
 
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
-        rows = [Judged(*self.encode(input_of(e)), self.classes_of(e)) for e in examples]
+        rows = []
+        for example in examples:
+            ids, segments, cut = self._read(input_of(example))
+            rows.append(Judged(ids, segments, self.classes_of(example), cut=cut))
         return [None if -1 in row.classes else row for row in rows]
 
     def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
@@ -121,14 +136,7 @@ class Classify(Labelling):
     # Using
 
     def judge(self, network: nn.Module, temperature: float = 1.0) -> Judge:
-        return Judge(
-            network,
-            self.encode,
-            self.unknown,
-            self.labels,
-            several=self.several,
-            temperature=temperature,
-        )
+        return Judge(network, self, temperature)
 
     def unknown(self, text: str) -> list[str]:
         return self.tokenizer.unknown(text)
@@ -144,6 +152,10 @@ class Classify(Labelling):
     def invent(self, dice: Random, rows: int) -> list[Labelled]:
         between = self.recipe.data.separator
         return invent_labels(dice, rows, self.tokenizer, self.labels, between, pairs=self.pairs)
+
+
+def _are_numbers(found: Sequence[Any]) -> bool:
+    return {type(one) for one in found} == {int}
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:

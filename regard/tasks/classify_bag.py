@@ -20,11 +20,12 @@ from regard.models.encoder import Source
 from regard.models.grams import Grams
 from regard.shapes import BagSettings
 from regard.tasks.classify import BY_KIND
-from regard.tasks.judging import Judging
+from regard.tasks.judging import Judging, likeliest
 from regard.tasks.label_data import both_texts, texts_of
 from regard.tasks.label_proof import probe_of_labels
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.labelling import Judged, Labelling, label_counts
+from regard.tasks.labelling import Judged, Labelling
+from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
 
@@ -33,8 +34,14 @@ SHOWN = 24  # grams in a picture
 
 
 class ClassifyByBag(Labelling):
-    def __init__(self, recipe: ClassifyRecipe, grams: Grams, counts: Mapping[str, int]) -> None:
-        super().__init__(recipe, counts)
+    def __init__(
+        self,
+        recipe: ClassifyRecipe,
+        grams: Grams,
+        counts: Mapping[str, int],
+        texts: int | None = None,
+    ) -> None:
+        super().__init__(recipe, counts, texts)
         self.grams = grams
         self._learned: Bag | None = None
 
@@ -43,13 +50,13 @@ class ClassifyByBag(Labelling):
         counts = label_counts(train, recipe.data.separator)
         blank = cls(recipe, Grams(_shape(recipe), False, ["a"], None), counts)  # to number labels
         bag = blank._learn(train)
-        task = cls(recipe, bag.grams, counts)
+        task = cls(recipe, bag.grams, counts, len(train))
         task._learned = bag
         return task
 
     def _learn(self, train: Sequence[Labelled]) -> Bag:
         first, others = both_texts(self.inputs(train), self.pairs)
-        wanted = self.wanted(train)
+        wanted = self.trained(train)
         return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
 
     @classmethod
@@ -62,13 +69,14 @@ class ClassifyByBag(Labelling):
                 "labels": dict(counts),
             } if all(isinstance(gram, str) for gram in known):
                 weights = None if idf is None else np.array(idf, dtype=np.float64)
-                return cls(recipe, Grams(_shape(recipe), pairs, known, weights), counts)
+                grams = Grams(_shape(recipe), pairs, known, weights)
+                return cls(recipe, grams, counts, saved.get("texts"))
         raise RunError("tokenizer.json: not the grams of a bag. Copy the run again.")
 
     def as_json(self) -> dict[str, Any]:
         idf = None if self.grams.idf is None else self.grams.idf.tolist()
-        labels = dict(zip(self.labels, self.counts, strict=True))
-        return {"grams": self.grams.known, "idf": idf, "pairs": self.grams.pairs, "labels": labels}
+        grams = {"grams": self.grams.known, "idf": idf, "pairs": self.grams.pairs}
+        return {**grams, **self.labels_as_json()}
 
     def vocabulary(self) -> dict[str, int]:
         return {"grams": len(self.grams.known)}
@@ -123,7 +131,7 @@ class ClassifyByBag(Labelling):
     def replay(self, network: nn.Module, text: str) -> Replay:
         """The grams that said most about the label."""
         (found,) = self.predictor(network).predict([text])
-        label = self.labels.index(found.output) if found.output in self.labels else 0
+        label = self.labels.index(likeliest(found))
         first, second = texts_of(text, self.pairs)
         parts = self.bag(network).weights_of(first, second if self.pairs else None)
         parts = sorted(parts, key=lambda part: -abs(part[1][label]))[:SHOWN]
@@ -157,17 +165,19 @@ class BagJudge(Judging):
     """Whole texts to the bag."""
 
     def __init__(self, task: ClassifyByBag, network: nn.Module, temperature: float) -> None:
-        super().__init__(network, task.labels, several=task.several, temperature=temperature)
+        super().__init__(network, task, temperature)
         self.task = task
 
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         if not inputs:
-            return np.zeros((0, len(self.labels)))
+            return np.zeros((0, len(self.task.labels)))
         return self.task.bag(self.network).scores(*both_texts(inputs, self.task.pairs))
 
 
 def _shape(recipe: ClassifyRecipe) -> BagSettings:
-    return cast(BagSettings, recipe.model)
+    """One setting lets classes count the same, whatever the model; a bag has its own too."""
+    model = cast(BagSettings, recipe.model)
+    return model.model_copy(update={"balanced": model.balanced or recipe.balanced})
 
 
 BY_KIND["bag"] = ClassifyByBag

@@ -4,9 +4,10 @@ B texts   C classes
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -21,63 +22,82 @@ TOKENS_AT_ONCE = 16_000
 YES = 0.5  # the probability from which on one of several labels is given
 
 
+class Reader(Protocol):
+    """What a judge asks about texts: a task."""
+
+    labels: list[str]
+    """Names of the classes, in order."""
+
+    @property
+    def several(self) -> bool:
+        """May a text have several labels, or none?"""
+
+    def require(self, text: str) -> None:
+        """Refuse what can not be judged."""
+
+    def unknown(self, text: str) -> list[str]:
+        """Pieces that were never met in training."""
+
+    def is_cut(self, text: str) -> bool:
+        """Is a part of it not read?"""
+
+
 class Judging(ABC):
     """
     network       what judges
-    labels        names of the classes, in order
-    several       whether a text may have several labels, or none
     temperature   divides the scores, so that probabilities are as often right as they say
+    n             how many labels are told, the likeliest first
     """
 
     name = "network"
 
-    def __init__(
-        self, network: Any, labels: Sequence[str], *, several: bool, temperature: float = 1.0
-    ) -> None:
-        self.network, self.labels = network, labels
-        self.several, self.temperature = several, temperature
+    def __init__(self, network: Any, reader: Reader, temperature: float = 1.0) -> None:
+        self.network, self.reader, self.temperature, self.n = network, reader, temperature, 1
 
     @abstractmethod
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         """(B, C) before they become probabilities"""
 
-    def unknown(self, text: str) -> list[str]:
-        """Pieces that were never met in training."""
-        return []
-
     def predict(self, inputs: Sequence[str]) -> list[Prediction]:
-        found = self.probabilities(inputs)  # (B, C)
+        for text in inputs:
+            self.reader.require(text)
+        labels, several = self.reader.labels, self.reader.several
+        rows = zip(inputs, self.probabilities(inputs), strict=True)
+        found = [predicted(text, row, labels, several=several, n=self.n) for text, row in rows]
         return [
-            predicted(text, row, self.labels, several=self.several, unknown=self.unknown(text))
-            for text, row in zip(inputs, found, strict=True)
+            replace(
+                one,
+                unknown=tuple(self.reader.unknown(one.input)),
+                cut=self.reader.is_cut(one.input),
+            )
+            for one in found
         ]
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         """(B, C)"""
-        return probabilities_of(self.scores(inputs) / self.temperature, several=self.several)
+        return self.chances(self.scores(inputs))
+
+    def chances(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(B, C) -> (B, C)"""
+        return probabilities_of(scores / self.temperature, several=self.reader.several)
 
     def save(self, folder: Path) -> None:
         save_weights(self.network, folder / "model.safetensors")
 
 
+Encoded = tuple[list[int], list[int] | None]  # token ids, and segments or None
+
+
+class TokenReader(Reader, Protocol):
+    def encode(self, text: str) -> Encoded: ...
+
+
 class Judge(Judging):
-    """A network over tokens; `encode`: a text -> (token ids, segments or None)."""
+    """A network over tokens."""
 
-    def __init__(
-        self,
-        network: Any,
-        encode: Callable[[str], tuple[list[int], list[int] | None]],
-        unknown: Callable[[str], list[str]],
-        labels: Sequence[str],
-        *,
-        several: bool,
-        temperature: float = 1.0,
-    ) -> None:
-        super().__init__(network, labels, several=several, temperature=temperature)
-        self.encode, self._unknown = encode, unknown
-
-    def unknown(self, text: str) -> list[str]:
-        return self._unknown(text)
+    def __init__(self, network: Any, reader: TokenReader, temperature: float = 1.0) -> None:
+        super().__init__(network, reader, temperature)
+        self.encode = reader.encode
 
     @torch.no_grad()
     def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
@@ -87,14 +107,14 @@ class Judge(Judging):
         encoded = [self.encode(text) for text in inputs]
         order = sorted(range(len(inputs)), key=lambda i: len(encoded[i][0]))
         lengths = np.array([len(encoded[i][0]) for i in order]).reshape(-1, 1)
-        found = np.zeros((len(inputs), len(self.labels)))
+        found = np.zeros((len(inputs), len(self.reader.labels)))
         for rows in cut_batches(order, lengths, TOKENS_AT_ONCE):
             source = source_of([encoded[i] for i in rows], device)
             found[rows] = self.network(source).double().cpu().numpy()
         return found
 
 
-def source_of(rows: Sequence[tuple[list[int], list[int] | None]], device: torch.device) -> Source:
+def source_of(rows: Sequence[Encoded], device: torch.device) -> Source:
     ids, segments = zip(*rows, strict=True)
     source = Source.of(list(ids), device)
     if segments[0] is None:
@@ -129,17 +149,24 @@ def predicted(
     labels: Sequence[str],
     *,
     several: bool,
-    unknown: Sequence[str] = (),
+    n: int = 1,
 ) -> Prediction:
-    """The likeliest label, or all that are likelier than not, separated by commas."""
-    if several:
-        chosen = [i for i, p in enumerate(chances) if p >= YES]
-        output = ", ".join(labels[i] for i in chosen)
-        sure = float(np.prod(np.maximum(chances, 1 - chances)))
-    else:
-        best = int(chances.argmax())
-        output, sure = labels[best], float(chances[best])
+    """The `n` likeliest labels, or all that are likelier than not, separated by commas."""
     by_label = {label: float(p) for label, p in zip(labels, chances, strict=True)}
-    return Prediction(
-        text, output, float(np.log(max(sure, 1e-300))), tuple(unknown), probabilities=by_label
-    )
+    if several:
+        output = ", ".join(label for label, p in by_label.items() if p >= YES)
+        sure = float(np.prod(np.maximum(chances, 1 - chances)))
+        return Prediction(text, output, _log(sure), probabilities=by_label)
+    order = np.argsort(-chances, kind="stable")[:n]
+    best, *others = (Prediction(text, labels[i], _log(float(chances[i]))) for i in order)
+    return replace(best, others=tuple(others), probabilities=by_label)
+
+
+def likeliest(judgement: Prediction) -> str:
+    """The label with the highest probability, whether it is given or not."""
+    chances = judgement.probabilities or {}
+    return max(chances, key=lambda label: chances[label])
+
+
+def _log(chance: float) -> float:
+    return float(np.log(max(chance, 1e-300)))

@@ -4,6 +4,7 @@ n texts   C classes
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Self
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from regard.errors import RunError
 from regard.files import make_folder, read_table, write_json
 from regard.models.bag import Bag
+from regard.models.grams import NoGrams
 from regard.names import Prediction
 from regard.shapes import BagSettings
 from regard.tasks.judging import predicted_all, probabilities_of
@@ -84,10 +86,15 @@ class Bags:
         *,
         several: bool,
         pairs: bool,
-    ) -> Self:
+    ) -> Self | None:
+        """None where there is no word in all texts. Of few texts, or of a script without blanks,
+        each gram may be in one text only: they count then."""
         texts, others = both_texts(inputs, pairs)
-        bag = Bag.fit(BagSettings(), texts, wanted, len(labels), others)
-        return cls(bag, labels, several, pairs)
+        for settings in (BagSettings(), BagSettings(min_count=1)):
+            with suppress(NoGrams):
+                bag = Bag.fit(settings, texts, wanted, len(labels), others)
+                return cls(bag, labels, several, pairs)
+        return None
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         texts, others = both_texts(inputs, self.pairs)

@@ -1,19 +1,19 @@
 """Settings that fit someone's labelled texts, each with its reason. Whatever the person has set is
 kept."""
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
-from regard.data.labels import Labelled, doubts_about, labels_of, open_labels
+from regard.data.labels import Labelled, LabelTable, labels_of, open_labels
 from regard.data.splits import default_shares
 from regard.files import read_table
 from regard.shapes import BagSettings
 from regard.tasks.label_data import read_part, read_sides
 from regard.tasks.label_recipe import LabelData
+from regard.tasks.pair_choices import FORMATS, named
 from regard.tasks.pair_network import spoken
 from regard.tasks.task import Choice
 from regard.tasks.truncating import KEEPS
@@ -37,13 +37,12 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         tree = fill(tree, {"data": {"text": names[opened.text], "label": names[opened.label]}})
     data = check(LabelData, tree["data"], "data")
     sides = read_sides(data)
-    for doubt in doubts_about(sides.train, data.separator):
-        warnings.warn(doubt, stacklevel=2)
     counts = Counter(one for e in sides.train for one in labels_of(e.label, data.separator))
     most = ", ".join(f"{label} {n:,}" for label, n in counts.most_common(4))
     about_data = (
-        f"{len(sides.train):,} train, {len(sides.validation):,} validate, {len(sides.test):,} "
-        f"test; {len(counts):,} classes: {most}{', ...' if len(counts) > 4 else ''}"
+        f"{_columns(opened)}; {len(sides.train):,} train, {len(sides.validation):,} validate, "
+        f"{len(sides.test):,} test; {len(counts):,} classes: {most}"
+        f"{', ...' if len(counts) > 4 else ''}"
     )
     if tree.get("model", {}).get("kind") == "bag":
         return _bag(tree, about_data)
@@ -60,6 +59,17 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         ("training", about_training),
     ]
     return Choice(tree, reasons)
+
+
+def _columns(opened: LabelTable) -> str:
+    """How the file was read. Guessed names are kept in the recipe, for later files with the same
+    columns, so that nothing else would tell that they were guessed."""
+    table = opened.table
+    header = " with a header" if table.header else " without header"
+    kind = FORMATS[table.format] + (header if table.format in ("tsv", "csv") else "")
+    places = {"text": opened.text, "other text": opened.other, "label": opened.label}
+    told = [f"{side} {named(table.columns[i])}" for side, i in places.items() if i is not None]
+    return f"{kind}, {', '.join(told)}"
 
 
 def _bag(tree: Tree, about_data: str) -> Choice:
@@ -120,10 +130,16 @@ def _model(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:
     else:
         shape = {"width": width, "layers": layers, "heads": max(1, width // 32)}
         more = {"feed": 2 * width, "activation": "gelu", "positions": "sinusoidal"}
+        more |= {"segments": 2} if _told_apart(tree) else {}
         tree = fill(tree, {"model": {**shape, **more}})
     model = tree["model"]
     depth = f", {model['layers']} layers" if "layers" in model else ""
     return tree, f"{kind}{depth}, width {model['width']}"
+
+
+def _told_apart(tree: Tree) -> bool:
+    """Two texts that are judged together get vectors of their own, where an encoder reads them."""
+    return bool(tree["data"].get("other")) and not tree["model"].get("causal")
 
 
 def _training(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:

@@ -1,9 +1,17 @@
 """Labelled texts on their sides."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from regard.data.labels import Labelled, read_labels, refuse_useless
+from regard.data.labels import (
+    DoubtfulLabels,
+    Labelled,
+    doubts_about,
+    read_labels,
+    refuse_one_sided,
+    refuse_useless,
+)
 from regard.data.splits import Splits, split
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.parts import parted, shares_left
@@ -29,15 +37,25 @@ def read_sides(data: LabelData) -> Splits[Labelled]:
         if getattr(data, side)
     }
     kept, gone = parted(sides, own, input_of)
+    refuse_one_sided(kept["train"], kept["validation"], path, data.separator)
     notes = dict.fromkeys(note for part in (whole, *own.values()) for note in part.notes)
     skipped = whole.skipped + sum(part.skipped for part in own.values())
     return Splits(kept["train"], kept["validation"], kept["test"], tuple(notes), skipped, gone)
 
 
+def warn_of(train: Sequence[Labelled], separator: str | None) -> None:
+    """Say what is odd about the labels that a model will learn."""
+    for doubt in doubts_about(train, separator):
+        warnings.warn(doubt, DoubtfulLabels, stacklevel=3)
+
+
 def input_of(example: Labelled) -> str:
-    if not example.other:
-        return example.text
-    return BETWEEN.join(text.replace(BETWEEN, " ") for text in (example.text, example.other))
+    return joined((example.text, example.other)) if example.other else example.text
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Two texts as one input."""
+    return BETWEEN.join(text.replace(BETWEEN, " ") for text in texts)
 
 
 def texts_of(text: str, pairs: bool) -> tuple[str, str]:

@@ -1,5 +1,5 @@
-"""What a score does not tell about judgements: which classes are taken for which, whether
-probabilities can be believed, and the mistakes that the model was surest of.
+"""What a score does not tell about judgements: how well each class is known, which are taken for
+which, whether probabilities can be believed, and the mistakes that the model was surest of.
 
 n texts   C classes
 """
@@ -11,14 +11,34 @@ from numpy.typing import NDArray
 
 from regard.config import Tree
 from regard.metrics.calibration import reliability
-from regard.metrics.classes import confusion
+from regard.metrics.classes import confusion, each_class
+from regard.tasks.label_scores import chosen_of
 
 MOST_CLASSES = 50  # of which a table is still read
 MISTAKES = 20
+RATES = ("precision", "recall", "f1")  # of a class, in percent
 LETTERS = 300  # of a text among the mistakes
 
 
 def details_of(
+    inputs: Sequence[str],
+    probabilities: NDArray[np.float64],
+    wanted: NDArray[np.int64],
+    labels: Sequence[str],
+) -> Tree:
+    """`wanted` as in label_scores.py."""
+    several = wanted.ndim == 2
+    chosen = chosen_of(probabilities, several=several)
+    *known, _ = each_class(chosen, wanted, len(labels) + 1)
+    classes = [
+        {"label": label, "texts": one.wanted, **dict(zip(RATES, one[1:], strict=True))}
+        for label, one in zip(labels, known, strict=True)
+    ]
+    found = {"labels": list(labels), "classes": classes}
+    return found if several else found | _of_one(inputs, probabilities, wanted, labels)
+
+
+def _of_one(
     inputs: Sequence[str],
     probabilities: NDArray[np.float64],
     wanted: NDArray[np.int64],
@@ -34,7 +54,6 @@ def details_of(
     surest = wrong[np.argsort(-sure[wrong], kind="stable")][:MISTAKES]
     texts = [text for text, one in zip(inputs, known, strict=True) if one]
     found: Tree = {
-        "labels": list(labels),
         "reliability": [list(one) for one in reliability(rows, right)],
         "mistakes": [
             {

@@ -12,7 +12,7 @@ from torch import Tensor
 from regard.data.labels import Labelled
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE
-from regard.tasks.judging import source_of
+from regard.tasks.judging import likeliest, source_of
 from regard.tasks.probe import Probe, Side
 from regard.tasks.task import Replay
 from regard.text.tokenizer import Tokenizer
@@ -60,7 +60,7 @@ def replay_of(task: Any, network: Any, text: str) -> Replay:
     encoded = task.encode(text)
     (found,) = task.predictor(network).predict([text])
     pieces = tuple(task.tokenizer.pieces(encoded[0]))
-    chosen = task.labels.index(found.output) if found.output in task.labels else 0
+    chosen = task.labels.index(likeliest(found))
     axes = {"self": (pieces, pieces), "cross": ((found.output or "(no label)",), pieces)}
     return Replay(
         text, found.output, lambda: network(source_of([encoded], device)), (chosen,), axes

@@ -80,11 +80,21 @@ class ClassifyRecipe(Recipe):
     keep: Literal["head", "tail", "both"] = "head"
     """Of a text that is longer than model.max_length: the beginning, the end, or half of each."""
     balanced: bool = False
-    """Whether every class counts the same in the loss, however many examples it has."""
+    """Whether every class counts the same, however many examples it has: in the loss of a network,
+    and for the judge of a bag."""
     train: LabelTrainSettings
     """How the network learns, and how long."""
     samples: Texts = ()
     """Texts to show when the run is done; some of the test part by default."""
+
+    @model_validator(mode="after")
+    def segments_fit(self) -> Self:
+        if self.data.other and getattr(self.model, "segments", 0) == 1:
+            raise ValueError(
+                "model.segments: two texts are judged together, found segments = 1. Write 2, a "
+                "vector for each of them, or 0, for none."
+            )
+        return self
 
     @model_validator(mode="after")
     def a_bag_learns_at_once(self) -> Self:

@@ -23,13 +23,12 @@ def tallies_of(
     """
     probabilities   (n, C)
     wanted          (n,) class numbers, where C stands for a class that was never trained on; or
-                    (n, C) of zeros and ones
+                    (n, C + 1) of zeros and ones, of which the last stands for such a label
     """
     classes = probabilities.shape[1]
+    found = classify_tallies(chosen_of(probabilities, several=several), wanted, classes + 1)
     if several:
-        found = classify_tallies((probabilities >= YES).astype(np.int64), wanted, classes)
-        return {**found, "log_loss": _each_label(probabilities, wanted)}
-    found = classify_tallies(probabilities.argmax(axis=1), wanted, classes + 1)
+        return {**found, "log_loss": _each_label(probabilities, wanted[:, :classes])}
     known = wanted < classes
     if not known.any():
         return found
@@ -38,6 +37,14 @@ def tallies_of(
         "log_loss": negative_log_likelihood(probabilities[known], wanted[known]),
         "calibration_error": calibration_error(probabilities[known], wanted[known]),
     }
+
+
+def chosen_of(probabilities: NDArray[np.float64], *, several: bool) -> NDArray[np.int64]:
+    """(n, C) -> the likeliest class (n,), or (n, C + 1) of zeros and ones: all that are likelier
+    than not, and never a label that was not trained on."""
+    if not several:
+        return probabilities.argmax(axis=1)
+    return np.pad((probabilities >= YES).astype(np.int64), ((0, 0), (0, 1)))
 
 
 def _each_label(probabilities: NDArray[np.float64], wanted: NDArray[np.int64]) -> Tally:

@@ -4,20 +4,17 @@ B batch   C classes
 """
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.config import Tree
-from regard.data.labels import Labelled, labels_of
+from regard.data.labels import Labelled
 from regard.data.splits import Splits
 from regard.errors import ConfigError
 from regard.metrics.bootstrap import Tally, difference
@@ -30,10 +27,16 @@ from regard.tasks.label_baselines import Bags, Majority
 from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
 from regard.tasks.label_data import input_of, read_part, read_sides
 from regard.tasks.label_details import details_of
+from regard.tasks.label_loss import (
+    loss_of_one,
+    loss_of_several,
+    weights_of_one,
+    weights_of_several,
+)
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of
+from regard.tasks.named_labels import NamedLabels
 from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Step, Trained
-from regard.tasks.usual import Usual
 
 SAMPLES = 12
 
@@ -45,20 +48,16 @@ class Judged(NamedTuple):
     segments: list[int] | None
     classes: tuple[int, ...]
     values: tuple[float, ...] = ()  # of a bag: what each of its grams counts
+    cut: bool = False  # whether a part of the text was left out
 
 
-class Labelling(Usual, ABC):
+class Labelling(NamedLabels, ABC):
     """A base: a task says how texts become what its model takes, and how the model judges."""
 
     Recipe: ClassVar = ClassifyRecipe
     faces: ClassVar = FACES
     columns: ClassVar = ("text", "label")
-
-    def __init__(self, recipe: ClassifyRecipe, counts: Mapping[str, int]) -> None:
-        """`counts`: how many training texts each label has."""
-        self.recipe = recipe
-        self.labels, self.counts = list(counts), list(counts.values())
-        self.temperature = 1.0
+    temperature = 1.0  # until it is settled, or recalled
 
     @classmethod
     @abstractmethod
@@ -103,27 +102,13 @@ class Labelling(Usual, ABC):
     def example(cls, face: str) -> Tree:
         return example_for_labels(face)
 
-    @property
-    def several(self) -> bool:
-        """May a text have several labels, or none?"""
-        return self.recipe.data.separator is not None
-
-    @property
-    def pairs(self) -> bool:
-        return self.recipe.data.other is not None
-
-    def classes_of(self, example: Labelled) -> tuple[int, ...]:
-        """Numbers of its labels; one that was never trained on has no number: -1."""
-        found = labels_of(example.label, self.recipe.data.separator)
-        return tuple(self._numbers.get(label, -1) for label in found)
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {label: number for number, label in enumerate(self.labels)}
-
     def batches(self, train: Sequence[Labelled]) -> Rows[Judged]:
         tokens, seed = self.recipe.train.batch_tokens, self.recipe.seed
         return Rows(self.prepare(train), self.lengths, tokens, seed)
+
+    def cuts(self, batches: Rows[Judged]) -> Tree:
+        found = sum(row.cut for row in batches.rows)
+        return {"cut_texts": found, "kept": self.recipe.keep}
 
     def lengths(self, prepared: Judged) -> tuple[int]:
         return (len(prepared.ids),)
@@ -132,24 +117,17 @@ class Labelling(Usual, ABC):
         logits = self.logits(network, batch)  # (B, C)
         weights = self._weights.to(logits) if self.recipe.balanced else None
         if self.several:
-            wanted = torch.zeros_like(logits)
-            for place, row in enumerate(batch):
-                wanted[place, list(row.classes)] = 1 - smoothing
-            total = F.binary_cross_entropy_with_logits(
-                logits, wanted, pos_weight=weights, reduction="sum"
-            )
+            total = loss_of_several(logits, [row.classes for row in batch], weights, smoothing)
         else:
-            right = torch.tensor([row.classes[0] for row in batch], device=logits.device)
-            total = F.cross_entropy(
-                logits, right, weight=weights, label_smoothing=smoothing, reduction="sum"
-            )
+            total = loss_of_one(logits, [row.classes[0] for row in batch], weights, smoothing)
         return Loss(total, len(batch))
 
     @cached_property
     def _weights(self) -> Tensor:
-        """(C,) so that every class counts the same, and a text 1 on average."""
-        counts = torch.tensor(self.counts, dtype=torch.float64).clamp(min=1)
-        return counts.sum() / (len(counts) * counts)
+        """(C,)"""
+        if self.several:
+            return weights_of_several(self.counts, self.texts)
+        return weights_of_one(self.counts)
 
     def validate(self, network: nn.Module, examples: Sequence[Labelled]) -> dict[str, float]:
         known = [e for e in examples if -1 not in self.classes_of(e)]
@@ -159,9 +137,19 @@ class Labelling(Usual, ABC):
         return {"loss": values["log_loss"], "accuracy": values["accuracy"]}
 
     def predictor(self, network: nn.Module, **decoding: Any) -> Judging:
+        """`n`: how many labels are told, the likeliest first."""
         for name in decoding.keys() - {"n"}:
             raise ConfigError(f"{name}: a classifier writes nothing, so it has no such setting.")
-        return self.judge(network, self.temperature)
+        judge = self.judge(network, self.temperature)
+        judge.n = decoding.get("n", 1)
+        if judge.n < 1:
+            raise ConfigError(f"n: at least one label is told, found {judge.n}.")
+        if judge.n > 1 and self.several:
+            raise ConfigError(
+                "n: a text may have several labels, or none: all that are likelier than not are "
+                "told already, and --json tells the probability of each."
+            )
+        return judge
 
     def settle(self, network: nn.Module, splits: Splits[Labelled]) -> Tree:
         """The temperature that makes probabilities as often right as they say (Guo et al. 2017)."""
@@ -176,19 +164,21 @@ class Labelling(Usual, ABC):
         self.temperature = float(facts.get("calibration", {}).get("temperature", 1.0))
 
     def baselines(self, train: Sequence[Labelled]) -> dict[str, Predictor]:
-        inputs = [input_of(e) for e in train]
-        wanted = self.wanted(train)
-        return {
-            "majority": Majority.fit(inputs, wanted, self.labels, several=self.several),
-            "bag": Bags.fit(inputs, wanted, self.labels, several=self.several, pairs=self.pairs),
-        }
+        inputs, wanted = self.inputs(train), self.trained(train)
+        labels, several = self.labels, self.several
+        bag = Bags.fit(inputs, wanted, labels, several=several, pairs=self.pairs)
+        majority = Majority.fit(inputs, wanted, labels, several=several)
+        return {"majority": majority, **({"bag": bag} if bag else {})}
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
+        """The bag is not there where no text had a word."""
         labels, several = self.labels, self.several
-        return {
-            "majority": Majority.load(folder / "majority", labels, several=several),
-            "bag": Bags.load(folder / "bag", labels, several=several, pairs=self.pairs),
+        found: dict[str, Predictor] = {
+            "majority": Majority.load(folder / "majority", labels, several=several)
         }
+        if (folder / "bag").exists():
+            found["bag"] = Bags.load(folder / "bag", labels, several=several, pairs=self.pairs)
+        return found
 
     def known(self, baselines: dict[str, Any], inputs: Sequence[str]) -> list[bool]:
         found: list[bool] = baselines["majority"].known(inputs)
@@ -196,19 +186,6 @@ class Labelling(Usual, ABC):
 
     def better(self, one: Scores, other: Scores) -> bool:
         return one["accuracy"].value > other["accuracy"].value
-
-    def inputs(self, examples: Sequence[Labelled]) -> list[str]:
-        return [input_of(e) for e in examples]
-
-    def wanted(self, examples: Sequence[Labelled]) -> NDArray[np.int64]:
-        """(n,) class numbers, unknown ones behind the known; or (n, C) of zeros and ones."""
-        classes = [self.classes_of(e) for e in examples]
-        if not self.several:
-            return np.array([c[0] if c[0] >= 0 else len(self.labels) for c in classes])
-        found = np.zeros((len(classes), len(self.labels)), dtype=np.int64)
-        for row, one in enumerate(classes):
-            found[row, [c for c in one if c >= 0]] = 1
-        return found
 
     def tallies(
         self, probabilities: NDArray[np.float64], examples: Sequence[Labelled]
@@ -229,13 +206,12 @@ class Labelling(Usual, ABC):
         counts = {
             "examples": len(examples),
             "cut_texts": sum(map(self.is_cut, inputs)),
+            "kept": self.recipe.keep,
             "unknown_labels": sum(-1 in self.classes_of(e) for e in examples),
             "unknown_inputs": sum(bool(self.unknown(text)) for text in inputs),
             "in_training": sum(self.known(dict(baselines), inputs)),
         }
-        details = None
-        if not self.several:
-            details = details_of(inputs, chances[""], self.wanted(examples), self.labels)
+        details = details_of(inputs, chances[""], self.wanted(examples), self.labels)
         return Evaluation(found.pop(""), found, counts, unit="texts", details=details)
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Labelled]) -> Compared:
@@ -248,28 +224,11 @@ class Labelling(Usual, ABC):
         scores = {name: difference(mine[name], theirs[name]) for name in mine}
         return Compared(len(examples), (known[0], known[1]), scores)
 
-    def answers(self, examples: Sequence[Labelled]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for example in examples:
-            wanted = ", ".join(labels_of(example.label, self.recipe.data.separator))
-            found.setdefault(input_of(example), []).append(wanted)
-        return found
-
     def samples(self, examples: Sequence[Labelled]) -> list[str]:
         if self.recipe.samples:
             return list(self.recipe.samples)
         every = self.inputs(examples)
         return every[:: -(-len(every) // SAMPLES) or 1]
 
-    def fits(self, text: str) -> bool:
-        return True
-
     def trace(self, predictor: Any, text: str, others: int) -> list[Step]:
         raise ConfigError("a classifier writes nothing, so there is nothing to trace.")
-
-
-def label_counts(examples: Sequence[Labelled], separator: str | None) -> dict[str, int]:
-    """How many texts each label has; the labels in order, numbers by their size."""
-    found = Counter(label for e in examples for label in labels_of(e.label, separator))
-    numbers = all(label.lstrip("-").isdecimal() for label in found)
-    return {label: found[label] for label in sorted(found, key=int if numbers else str)}

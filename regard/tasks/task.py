@@ -79,7 +79,7 @@ class Evaluation(NamedTuple):
     scores: Scores
     baselines: dict[str, Scores]
     """By the baselines' names; the first is the one to beat where none is better."""
-    counts: dict[str, int]
+    counts: Tree
     """"examples", and what a reader of the scores must know: see `names.REMARKS`."""
     unit: str = "inputs"
     """What the examples are."""
@@ -157,6 +157,9 @@ class Task(Protocol[Prepared]):
 
     def batches(self, train: Examples) -> Batches[Prepared]:
         """What the steps of a training take."""
+
+    def cuts(self, batches: Any) -> Tree:
+        """How many of these texts are read only in part, and which part: see `names.CUT`."""
 
     def lengths(self, prepared: Prepared) -> tuple[int, ...]: ...
     def loss(self, network: nn.Module, batch: list[Prepared], smoothing: float = 0.0) -> Loss: ...

@@ -10,7 +10,7 @@ from regard.names import Scores
 
 
 class Usual:
-    """A base for tasks: nothing is carried, nothing is doubted, nothing more is scored."""
+    """A base for tasks: nothing is carried, cut or doubted, nothing more is scored."""
 
     columns: ClassVar[tuple[str, str]] = ("source", "target")
     face_settings: ClassVar[dict[str, Tree]] = {}
@@ -23,6 +23,9 @@ class Usual:
 
     def begin(self, network: nn.Module, train: Any) -> None:
         pass
+
+    def cuts(self, batches: Any) -> Tree:
+        return {}
 
     def settle(self, network: nn.Module, splits: Any) -> Tree:
         return {}

@@ -11,6 +11,7 @@ from typing import Any
 
 from regard.config import Recipe, Tree
 from regard.names import (
+    CUT,
     LEFT_OUT,
     REMARKS,
     SCORE_TITLES,
@@ -144,6 +145,7 @@ def _data(settings: Tree, data: Tree) -> Iterator[str]:
     yield _split(settings, plain(data["split_rule"]))
     left = counted(data, LEFT_OUT)
     yield f"Left out: {'; '.join(left)}." if left else "Nothing was left out."
+    yield from (f"{cut}." for cut in counted(data, CUT))
     yield from (f"Guessed: {plain(note)}" for note in data["notes"])
     yield f"SHA-256 of all examples: `{data['sha256']}`."
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.data.inputs import is_table, read_column
+from regard.data.inputs import is_table, read_column, read_two_columns
 from regard.errors import DataError
 
 
@@ -55,3 +55,30 @@ def test_a_missing_file_is_a_sentence(tmp_path):
 
 def test_only_names_of_tables_are_tables(tmp_path):
     assert is_table(tmp_path / "a.csv.gz") and not is_table(tmp_path / "words.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "cells"),
+    [
+        ("id,b,a\n1,x,y\n", "a", ("y", "x")),
+        ("b,a\n1,2\n", None, ("2", "1")),
+        ("one,two\n1,2\n", "a", ("1", "2")),
+        ("1,2\n1,2\n", "a", ("1", "2")),
+    ],
+)
+def test_two_columns_are_read_side_by_side(tmp_path, text, first, cells):
+    path = tmp_path / "m.csv"
+    path.write_text(text)
+    rows, note = read_two_columns(path, first, "b")
+    assert list(rows)[-1] == cells and "the inputs are" in note
+
+
+@pytest.mark.parametrize(
+    ("first", "problem"), [("c", 'no column "c"'), (None, 'goes with "b"? It has id, b, a. Name')]
+)
+def test_of_three_columns_nothing_is_guessed(tmp_path, first, problem):
+    path = tmp_path / "m.csv"
+    path.write_text("id,b,a\n1,x,y\n")
+    with pytest.raises(DataError) as caught:
+        read_two_columns(path, first, "b")
+    assert problem in str(caught.value)

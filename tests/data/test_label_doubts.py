@@ -41,23 +41,24 @@ def test_several_labels_are_counted_one_by_one():
 
 
 def test_good_labels_leave_no_doubt():
-    assert doubts_about(labelled(*19 * ["a", "b"]), None) == []
-    assert doubts_about(labelled(*95 * ["a"], *5 * ["b"]), None) == []
+    assert doubts_about(labelled(*10 * ["a", "b"]), None) == []
+    assert doubts_about(labelled(*190 * ["a"], *10 * ["b"]), None) == []
 
 
-def test_a_label_with_one_example_is_named():
-    assert doubts_about(labelled(*"aabbc"), None) == [
-        "1 label has only one example ('c'): too few to learn from and to test."
+def test_labels_with_few_examples_are_named_the_rarest_first():
+    assert doubts_about(labelled(*10 * "ab", *9 * "c"), None) == [
+        "1 label has fewer than 10 examples ('c': 9): too few to learn from, so look at the scores "
+        "of each label."
     ]
-    (doubt,) = doubts_about(labelled(*"aabcde"), None)
-    assert doubt.startswith("4 labels have") and "('b', 'c', 'd', ...)" in doubt
+    (doubt,) = doubts_about(labelled(*10 * "a", *"bbbbcccdde"), None)
+    assert doubt.startswith("4 labels have") and "('e': 1, 'd': 2, 'c': 3, ...)" in doubt
 
 
 def test_labels_that_differ_only_in_capitals_or_blanks_are_named():
-    (doubt,) = doubts_about(labelled(*2 * ["Sci Fi", "sci  fi", "SciFi", "x"]), None)
+    (doubt,) = doubts_about(labelled(*10 * ["Sci Fi", "sci  fi", "SciFi", "x"]), None)
     assert "count as different ones: 'Sci Fi' and 'sci  fi' and 'SciFi'. Write them" in doubt
 
 
 def test_a_label_that_nearly_all_rows_have_is_named():
-    (doubt,) = doubts_about(labelled(*96 * ["a"], *4 * ["b"]), None)
-    assert doubt.startswith("96 of 100 rows have the label 'a': who always says so")
+    (doubt,) = doubts_about(labelled(*240 * ["a"], *10 * ["b"]), None)
+    assert doubt.startswith("240 of 250 rows have the label 'a': who always says so")

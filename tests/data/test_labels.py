@@ -5,6 +5,7 @@ import pytest
 from regard.data.labels import Labelled, labels_of, open_labels, read_labels
 from regard.data.table import Flaw
 from regard.errors import DataError
+from regard.progress import listening
 
 
 def written(folder: Path, content: str, name: str = "x.tsv") -> Path:
@@ -96,3 +97,13 @@ def test_a_first_row_that_could_be_a_header_is_talked_about_with_our_options(tmp
         tmp_path, "mood\twords\n" + "".join(f"joy\t{text}\n" for text in ("one day", "a song"))
     )
     assert "name its columns with --source and --target." in read_labels(path).notes[0]
+
+
+def test_it_is_told_how_far_a_long_file_is_read(tmp_path):
+    rows = [f"a\ttext {n}\n" for n in range(2500)]
+    path = written(tmp_path, "label\ttext\n" + "".join([*rows, *rows[:3]]))
+    told = []
+    with listening(lambda *now: told.append(now)):
+        part = read_labels(path)
+    assert len(part.examples) == 2503 and part == read_labels(path)
+    assert told == [("Reading", line, 2505) for line in (2, 1002, 2002, 2505)]

@@ -1,13 +1,16 @@
 """Which words mattered: each measure against a plain computation of it."""
 
 import json
+import math
 import random
+from unittest import mock
 
 import pytest
 import torch
 from click.testing import CliRunner
 
 from regard.build import new_training
+from regard.cli.explaining import told
 from regard.cli.predict import predict
 from regard.errors import ConfigError
 from regard.lens.explain import explain
@@ -38,8 +41,9 @@ def runs(tmp_path_factory):
     table = home / "table.csv"
     table.write_text("text,label\n" + "".join(rows))
     found = {}
-    for name, model in SHAPES.items():
-        tree = {"task": "classify", "data": {"path": str(table)}, "model": model,
+    for name, model in {**SHAPES, "several": SHAPES["mean"]}.items():
+        data = {"path": str(table), **({"separator": ";"} if name == "several" else {})}
+        tree = {"task": "classify", "data": data, "model": model,
                 "train": {"steps": 0 if name == "bag" else 60, "rate": 0.02}}  # fmt: skip
         tree |= {} if name == "bag" else {"tokens": {"kind": "word"}}
         training = new_training(check_recipe(tree, "here"), home / name)
@@ -49,17 +53,20 @@ def runs(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if name != "bag"])
-def test_leave_one_out_is_what_is_lost_without_a_token(runs, name):
+@pytest.mark.parametrize("name", [*(name for name in SHAPES if name != "bag"), "several"])
+def test_leave_one_out_is_what_is_lost_without_a_token(runs, name, monkeypatch):
     run = runs[name]
+    monkeypatch.setattr("regard.lens.explain.TOKENS_AT_ONCE", 15)  # two texts of seven tokens
     found = explain(run.task, run.network, TEXT, "leave-one-out")
     ids, _ = run.task.encode(TEXT)
     label = run.task.labels.index(found.label)
 
     def chance(ids):
         with torch.no_grad():
-            return float(run.network(Source.of([ids])).softmax(-1)[0, label])
+            logits = run.network(Source.of([ids])) / run.task.temperature
+        return float((logits.sigmoid() if name == "several" else logits.softmax(-1))[0, label])
 
+    assert chance(ids) == pytest.approx(found.probability), "the probability that predict tells"
     expected = [chance(ids) - chance(ids[:t] + ids[t + 1 :]) for t in range(len(ids))]
     values = [value for _, value in found.pieces]
     assert values == pytest.approx(expected[1:-1], abs=1e-6)
@@ -115,6 +122,24 @@ def test_the_weights_of_a_bag_add_up_to_its_score(runs):
     assert found.how == "weights" and total == pytest.approx(bag.scores([TEXT])[0, label])
 
 
+def test_where_no_label_is_given_the_likeliest_is_explained(runs):
+    run = runs["several"]
+    chances = next(run.stream(["7"])).probabilities
+    likely = max(chances, key=chances.get)
+    with mock.patch("regard.tasks.judging.YES", 1.1):  # none is likely enough
+        for found in (run.explain("7"), run.explain("7", "gradient")):
+            assert found.judgement.output == "" and found.label == likely
+            assert told(found)[0].startswith(
+                f"{likely} ({100 * chances[likely]:.0f} %; given: none"
+            )
+        assert run.task.replay(run.network, "7").chosen == (run.task.labels.index(likely),)
+
+
+def test_a_long_text_that_is_explained_is_told_to_be_cut(runs):
+    done = CliRunner().invoke(predict, [str(runs["mean"].folder), "great " * 40, "--explain"])
+    assert "1 texts are longer than the model takes: only their beginnings were read" in done.stderr
+
+
 def test_ways_that_do_not_fit_are_refused(runs, tmp_path):
     for name, how, problem in (
         ("bag", "gradient", "explained by weights"),
@@ -135,8 +160,14 @@ def test_in_the_terminal_as_json_and_as_a_page(runs, tmp_path):
     folder = str(runs["mean"].folder)
     shown = CliRunner().invoke(predict, [folder, TEXT, "--explain"])
     assert shown.exit_code == 0 and "great" in shown.output and "probability falls" in shown.output
-    told = CliRunner().invoke(predict, [folder, TEXT, "--explain", "gradient", "--json"])
-    assert json.loads(told.stdout)["how"] == "gradient"
+    done = CliRunner().invoke(predict, [folder, TEXT, "--explain", "gradient", "--json"])
+    row = json.loads(done.stdout)
+    assert row["how"] == "gradient" and row["explained"] == row["label"] == row["output"]
+    assert row["input"] == TEXT and row["score"] == pytest.approx(
+        math.log(row["probabilities"][row["label"]])
+    )
+    chance = f"{row['label']} ({100 * row['probabilities'][row['label']]:.0f} %): "
+    assert shown.stdout.startswith(chance)
     page = tmp_path / "page.html"
     CliRunner().invoke(predict, [folder, "<b> great", "--explain", "--html", str(page)])
     assert "<b>" not in page.read_text() and "great" in page.read_text()

@@ -4,12 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    precision_recall_fscore_support,
+)
 
 from regard.errors import DataError
 from regard.metrics import classes as module
 from regard.metrics.bootstrap import difference, resample
-from regard.metrics.classes import accuracy, classify_tallies, confusion, macro_f1, micro_f1
+from regard.metrics.classes import (
+    accuracy,
+    classify_tallies,
+    confusion,
+    each_class,
+    macro_f1,
+    micro_f1,
+)
 
 patient = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
 
@@ -56,6 +68,11 @@ def test_the_values_are_those_of_scikit_learn(examples):
     assert value(micro_f1(predicted, wanted)) == pytest.approx(micro)
     right = 100 * accuracy_score(wanted, predicted)
     assert value(accuracy(predicted, wanted)) == pytest.approx(right)
+    options = {"labels": range(C), "average": None, "zero_division": 0}
+    *rates, texts = precision_recall_fscore_support(wanted, predicted, **options)
+    found = each_class(predicted, wanted, C)
+    assert [one.wanted for one in found] == texts.tolist()
+    assert np.array(found)[:, 1:] == pytest.approx(100 * np.stack(rates, axis=1))
 
 
 @patient
@@ -86,8 +103,8 @@ def test_a_sample_is_worth_what_scikit_learn_gives_for_its_examples(several):
 
 
 def test_one_label_has_two_scores_and_several_have_three():
-    assert classify_tallies(*guesses(30, C), C).keys() == {"accuracy", "macro_f1"}
-    assert classify_tallies(*label_sets(30, C), C).keys() == {"accuracy", "macro_f1", "micro_f1"}
+    for some in (guesses(30, C), label_sets(30, C)):
+        assert classify_tallies(*some, C).keys() == {"accuracy", "macro_f1", "micro_f1"}
     predicted, wanted = guesses(30, C)
     assert value(micro_f1(predicted, wanted)) == pytest.approx(value(accuracy(predicted, wanted)))
 

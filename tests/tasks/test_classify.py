@@ -121,12 +121,14 @@ def test_what_is_kept_is_as_long_as_it_may_be(length, keep):
     assert len(kept) == min(5, length) and kept == sorted(kept)
 
 
-def test_a_label_that_was_never_trained_on_is_counted_as_wrong(trained, tmp_path):
+def test_a_label_that_was_never_trained_on_is_named_and_counted_as_wrong(bagged, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("text,label\na great film,good\na sad film,bad\na film,neither\n")
-    found = trained().evaluate(other)
+    with pytest.warns(UserWarning, match=r"1 label was never trained on.* wrong: 'neither' \(1\)"):
+        found = bagged().evaluate(other)
     assert found["unknown_labels"] == 1 and found["examples"] == 3
-    assert found["scores"]["accuracy"]["value"] <= 200 / 3 + 1e-9
+    assert found["scores"]["accuracy"]["value"] == pytest.approx(200 / 3)
+    assert found["scores"]["micro_f1"]["value"] == pytest.approx(200 / 3)
 
 
 def test_several_labels_of_one_text(table, trained):
@@ -141,6 +143,11 @@ def test_several_labels_of_one_text(table, trained):
     assert run.predict(["it was great"]) == ["good"]
     assert set(run.predict(["it was great and awful"])[0].split(", ")) == {"good", "bad"}
     assert {"accuracy", "macro_f1", "micro_f1"} <= run.facts["test"]["scores"].keys()
+    table.write_text('text,label\nit was great,good\nit was great,"good;odd"\nit was awful,bad\n')
+    with pytest.warns(UserWarning, match="1 label was never trained on"):
+        found = run.evaluate(table)
+    assert found["scores"]["accuracy"]["value"] == pytest.approx(200 / 3), "odd was not found"
+    assert [one["label"] for one in found["details"]["classes"]] == ["bad", "good", "none"]
 
 
 def test_two_texts_judged_together(table, trained):
@@ -228,6 +235,7 @@ def test_settings_are_chosen_with_reasons(table):
     found, reasons = make_recipe("classify", [table], ["train.steps=5"])
     assert found.model.kind == "transformer" and found.model.max_length >= 16
     told = dict(reasons)
+    assert told["data"].startswith('CSV with a header, text "text", label "label"; ')
     assert "2 classes" in told["data"] and set(told) == {"data", "tokens", "lengths", "model",
                                                          "training"}  # fmt: skip
 
@@ -326,3 +334,6 @@ def test_what_is_taken_for_what_and_the_surest_mistakes_are_told(bagged, tmp_pat
     png = tmp_path / "other.png"
     told = CliRunner().invoke(evaluate, [str(run.folder), "--data", str(other), "--png", str(png)])
     assert told.exit_code == 0 and "surest of" in told.stdout and png.exists()
+    rates = {"precision": 50.0, "recall": 50.0, "f1": 50.0}
+    assert details["classes"] == [{"label": name, "texts": 2, **rates} for name in ("bad", "good")]
+    assert "class  texts  precision, %  recall, %  F1, %\nbad        2         50.00" in told.stdout

@@ -1,0 +1,152 @@
+"""Labelled texts that are few, rare or strange: what can be learned from is, what can not is
+refused before a training, never after it."""
+
+import numpy as np
+import pytest
+import torch
+
+from regard.build import new_training
+from regard.data.labels import DoubtfulLabels, Labelled
+from regard.data.splits import place_of, side_of
+from regard.errors import ConfigError, DataError
+from regard.models.bag import Bag
+from regard.run import Run, finish
+from regard.shapes import BagSettings
+from regard.tasks.classify import Classify
+from regard.tasks.recipe import check_recipe, make_recipe
+
+
+def recipe_of(table, **more):
+    tree = {
+        "task": "classify",
+        "data": {"path": str(table), "text": "text", "label": "label"},
+        "tokens": {"kind": "character"},
+        "model": {"kind": "mean", "width": 4, "max_length": 16},
+        "train": {"steps": 2, "batch_tokens": 100},
+    }
+    for name, value in more.items():
+        merged = isinstance(value, dict) and "kind" not in value
+        tree[name] = {**tree.get(name, {}), **value} if merged else value
+    return check_recipe(tree, "here")
+
+
+def written(path, rows):
+    path.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    return path
+
+
+def fitted(recipe, train):
+    return Classify.fit(recipe, [Labelled(*row) for row in train])
+
+
+# The bag beside every classifier
+
+
+def test_texts_without_blanks_become_a_run_all_the_same(tmp_path):
+    rows = [(f"{'好坏'[n % 2]}电影{chr(0x4E00 + n)}", "ab"[n % 2]) for n in range(60)]
+    training = new_training(recipe_of(written(tmp_path / "x.csv", rows)), tmp_path / "run")
+    for _ in training.run():
+        pass
+    names = [one["name"] for one in finish(training).facts["test"]["baselines"]]
+    assert len(names) == 2 and "bag" in names[1], "grams that are in one text count"
+    assert Run.load(tmp_path / "run").evaluate()["baselines"][1]["name"] == names[1]
+
+
+def test_without_any_word_there_is_no_bag_to_beat(tmp_path):
+    train = [("+ +", "a"), ("- -", "b")] * 20
+    task = fitted(recipe_of(tmp_path / "x.csv"), train)
+    found = task.baselines([Labelled(*row) for row in train])
+    assert list(found) == ["majority"]
+    found["majority"].save(tmp_path / "majority")
+    assert list(task.load_baselines(tmp_path)) == ["majority"]
+
+
+# Labels that fall on one side
+
+
+def sided(side):
+    """Texts whose hash puts them there."""
+    texts = (f"text {n}" for n in range(10_000))
+    return (text for text in texts if side_of(place_of(text), (80, 10, 10)) == side)
+
+
+@pytest.mark.parametrize(
+    ("labels", "separator"), [("aab", None), ("aba", None), (("a;b", "b;a", "c"), ";")]
+)
+def test_one_class_in_the_training_part_is_refused_before_training(tmp_path, labels, separator):
+    sides = [zip(sided(side), [label] * 30, strict=False) for side, label in enumerate(labels)]
+    table = written(tmp_path / "x.csv", [row for side in sides for row in side])
+    with pytest.raises(DataError, match="every row of the training part has the label"):
+        Classify.read(recipe_of(table, data={"separator": separator}))
+
+
+def test_a_validation_part_of_strange_labels_alone_is_refused(tmp_path):
+    rows = [*zip(sided(0), "ab" * 40, strict=False), *zip(sided(2), "ab" * 5, strict=False)]
+    rows += zip(sided(1), "c" * 9, strict=False)
+    with pytest.raises(DataError, match="no row of the validation part .* only such as 'c'"):
+        Classify.read(recipe_of(written(tmp_path / "x.csv", rows)))
+
+
+# Rare labels
+
+
+MANY_AND_FEW = [("+ one", "a"), ("- two", "a"), ("* three", "a"), ("/ two", "b")] * 12
+
+
+def test_one_setting_lets_the_classes_of_a_bag_count_the_same_too(tmp_path):
+    train = [Labelled(*row) for row in MANY_AND_FEW]
+    chosen = {"model": {"kind": "bag"}, "train": {"steps": 0}, "tokens": None}
+    table = tmp_path / "x.csv"
+    task = fitted(recipe_of(table, balanced=True, **chosen), MANY_AND_FEW)
+    wanted = np.array([["a", "b"].index(e.label) for e in train])
+    bag = Bag.fit(BagSettings(balanced=True), [e.text for e in train], wanted, 2)
+    network = task.network()
+    task.begin(network, train)
+    texts = ["two", "one"]
+    assert np.array_equal(task.predictor(network).scores(texts), bag.scores(texts))
+    plain = Bag.fit(BagSettings(), [e.text for e in train], wanted, 2)
+    assert not np.allclose(bag.scores(texts), plain.scores(texts))
+
+
+def test_of_several_labels_yes_and_no_weigh_the_same(tmp_path):
+    recipe = recipe_of(tmp_path / "x.csv", data={"separator": ";"}, balanced=True)
+    task = fitted(recipe, [("x", "a;b"), ("y", "a"), ("z", "a;c"), ("x", "b")] * 10)
+    assert task._weights.tolist() == pytest.approx([10 / 30, 20 / 20, 30 / 10])
+    again = Classify.load(recipe, task.as_json())
+    assert torch.equal(again._weights, task._weights), "a resumed training weighs them alike"
+
+
+def test_rare_labels_are_talked_about_whoever_made_the_recipe(tmp_path):
+    with pytest.warns(DoubtfulLabels, match=r"1 label has fewer than 10 examples \('b': 4\)"):
+        fitted(recipe_of(tmp_path / "x.csv"), MANY_AND_FEW[:16])
+
+
+def test_five_strange_labels_are_named(tmp_path):
+    task = fitted(recipe_of(tmp_path / "x.csv"), MANY_AND_FEW)
+    strange = [Labelled("x", label) for label in ["a", *"zzyxwvu"]]
+    assert task.doubt(strange, {}) == (
+        "6 labels were never trained on, which counts as wrong: 'z' (2), 'y' (1), 'x' (1), "
+        "'w' (1), 'v' (1), ..."
+    )
+    assert task.doubt(strange[:1], {}) == ""
+
+
+# Two texts
+
+
+def test_one_segment_for_two_texts_is_refused(tmp_path):
+    shape = {"kind": "transformer", "width": 4, "heads": 2}
+    with pytest.raises(ConfigError, match="model.segments: two texts .* found segments = 1. Write"):
+        recipe_of(tmp_path / "x.csv", data={"other": "b"}, model={**shape, "segments": 1})
+    recipe_of(tmp_path / "x.csv", model={**shape, "segments": 1})
+
+
+def test_a_transformer_that_is_chosen_tells_two_texts_apart(tmp_path):
+    table = tmp_path / "pairs.csv"
+    rows = [f"it rains {n},it rains,{'yn'[n % 2]}\n" for n in range(60)]
+    table.write_text("text,b,label\n" + "".join(rows))
+    sets = ["data.other=b", "train.steps=1", "tokens.kind=word"]
+    assert make_recipe("classify", [table], sets)[0].model.segments == 2
+    assert make_recipe("classify", [table], [*sets, "model.causal=true"])[0].model.segments == 0
+    alone, reasons = make_recipe("classify", [table], sets[1:])
+    assert alone.model.segments == 0 and 'text "text", label "label"' in reasons[0][1]
