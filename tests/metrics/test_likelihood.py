@@ -13,8 +13,7 @@ def test_the_three_agree_with_a_plain_sum(count):
     sizes = np.random.default_rng(1).integers(1, 6, size=count)
     right = losses < 1
     found = {
-        name: tally.score().value
-        for name, tally in likelihood(losses, sizes, "x", right).items()
+        name: tally.score().value for name, tally in likelihood(losses, sizes, "x", right).items()
     }
     assert found["loss"] == pytest.approx(losses.mean())
     assert found["perplexity"] == pytest.approx(np.exp(losses.mean()))
