@@ -144,7 +144,7 @@ def _cells_or_lines(run: "Run", file: Path, source: str | None) -> Iterator[str]
     usual = getattr(data, run.task.columns[0], None)
     if second := getattr(data, "other", None):
         pairs, note = read_two_columns(file, source or usual, second)
-        cells = map(joined, pairs)
+        cells: Iterator[str] = map(joined, pairs)
     else:
         cells, note = read_column(file, source or usual, fallback=source is None)
     say(note)
