@@ -82,7 +82,8 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
     used = {name: home.absolute().parent / run for name, run in plan.uses.items()}
     runs = {name: _finished(folder) for name, folder in used.items()}
     for part in plan.parts:
-        folder, tree = home / part, {"data": plan.data_of(part, shelf)}
+        folder = home / part
+        tree: Tree = {"data": plan.data_of(part, shelf)}
         if part in plan.begins:
             tree["begin"] = str(used[plan.begins[part]])
         recipe, _ = make_recipe(recipe_of(name, part), tree=tree)
