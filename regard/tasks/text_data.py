@@ -141,7 +141,7 @@ def _kind(tokenizer: Tokenizer, unknown: int) -> tuple[NDArray[np.int64], bool]:
     saved = tokenizer.as_json()
     kind, pieces = saved["kind"], saved["pieces"]
     widths = [len(one) if kind == "bytes" else len(one.encode()) for one in pieces]
-    lossy = kind in ("word", "wordpiece") or saved["lowercase"] or unknown > 0
+    lossy = kind in ("word", "wordpunct", "wordpiece") or saved["lowercase"] or unknown > 0
     return np.array([0] * UNKNOWN + [1, *widths]), bool(lossy)
 
 
