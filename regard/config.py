@@ -42,13 +42,15 @@ class Settings(BaseModel):
 
 
 class TokenizerSettings(Settings):
-    kind: Literal["character", "word", "bpe", "bytes", "wordpiece"]
-    """character: one piece a character; word: split at blanks; bpe: frequent strings within words
-    become pieces; bytes: the same over bytes, so nothing is unknown; wordpiece: as in BERT."""
+    kind: Literal["character", "word", "wordpunct", "bpe", "bytes", "wordpiece"]
+    """character: one piece a character; word: split at blanks; wordpunct: words and punctuation
+    marks, so that "great." holds the word great; bpe: frequent strings within words become pieces;
+    bytes: the same over bytes, so nothing is unknown; wordpiece: as in BERT."""
     size: int = Field(default=8000, ge=300)
     """Ids at most, specials included; the rarest pieces are left out (character keeps all)."""
     min_count: int = Field(default=1, ge=1)
-    """Characters or words met fewer times than this are unknown (character and word only)."""
+    """Characters or words met fewer times than this are unknown (character, word and wordpunct
+    only)."""
     lowercase: bool = False
     """Fold capitals before splitting; offsets still point into the text as typed."""
 

@@ -82,7 +82,7 @@ def _bag(tree: Tree, about_data: str) -> Choice:
 
 def example_for_labels(face: str) -> Tree:
     """A recipe's beginning for someone who has no data yet."""
-    return {"data": {"path": "reviews.csv"}, "tokens": {"kind": "word", "lowercase": True}}
+    return {"data": {"path": "reviews.csv"}, "tokens": {"kind": "wordpunct", "lowercase": True}}
 
 
 def _tokens(tree: Tree, train: Sequence[Labelled]) -> tuple[Tree, str]:

@@ -44,6 +44,7 @@ SAMPLED = {"temperature": 0.7, "top_p": 0.9}  # the likeliest reply to nearly al
 KINDS = {
     "character": "characters",
     "word": "words between blanks",
+    "wordpunct": "words and punctuation marks",
     "bpe": "BPE",
     "bytes": "byte-level BPE",
     "wordpiece": "WordPiece",

@@ -13,7 +13,7 @@ from regard.config import (
 )
 from regard.shapes import Seq2SeqSettings, TransformerSettings
 from regard.tasks.fields import Column, Shares, kind_of, require_shares
-from regard.text.tokenizer import fold
+from regard.text.tokenizer import WORD_OR_MARK, fold
 
 ONE_ALPHABET = (
     "model.copying: a token can be copied only where both sides have the same tokens. "
@@ -127,6 +127,12 @@ class TransduceRecipe(Recipe):
 
 def as_seen(source: str, settings: TokenizerSettings) -> str:
     """The source without what its tokenizer throws away: sources that look alike to the model
-    must not be on two sides of a split."""
+    must not be on two sides of a split.
+
+    >>> as_seen("So  great.", TokenizerSettings(kind="wordpunct", lowercase=True))
+    'so great .'
+    """
     source = fold(source) if settings.lowercase else source
+    if settings.kind == "wordpunct":
+        return " ".join(WORD_OR_MARK.findall(source))
     return " ".join(source.split()) if settings.kind in ("word", "wordpiece") else source

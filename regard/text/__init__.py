@@ -15,6 +15,7 @@ __all__ = ["TOKENIZERS", "Encoding", "Tokenizer", "fit_tokenizer", "load_tokeniz
 TOKENIZERS: dict[str, type[Symbols] | type[Bpe] | type[WordPiece]] = {
     "character": Symbols,
     "word": Symbols,
+    "wordpunct": Symbols,
     "bpe": Bpe,
     "bytes": Bpe,
     "wordpiece": WordPiece,

@@ -1,4 +1,5 @@
-"""Tokenizers that look pieces up in a list: every character, or every word between blanks."""
+"""Tokenizers that look pieces up in a list: every character, every word between blanks, or every
+word and every punctuation mark."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from regard.text.tokenizer import (
     SILENT,
     UNKNOWN_TEXT,
     WORD,
+    WORD_OR_MARK,
     Encoding,
     broken,
     check_ids,
@@ -24,6 +26,8 @@ from regard.text.tokenizer import (
     unknown_pieces,
 )
 
+PATTERNS = {"word": WORD, "wordpunct": WORD_OR_MARK}
+
 
 class Symbols:
     """Characters or words that were met when fitted; every other one is UNKNOWN.
@@ -33,6 +37,8 @@ class Symbols:
     Encoding(ids=[4, 5, 3], offsets=[(0, 1), (1, 2), (2, 3)])
     >>> letters.decode([1, 5, 4, 2])
     'ba'
+    >>> Symbols("wordpunct", ["great", "so", "."]).encode("so great.").ids
+    [5, 4, 6]
     """
 
     def __init__(self, kind: str, pieces: list[str], lowercase: bool = False) -> None:
@@ -60,7 +66,7 @@ class Symbols:
                 f"no {kind} is met {least} times, as min_count = {least} asks: the most frequent "
                 f"is met {max(counts.values())} times. Lower min_count, or give more texts."
             )
-        limit = settings.size - FIRST_PIECE if kind == "word" else len(kept)
+        limit = len(kept) if kind == "character" else settings.size - FIRST_PIECE
         return cls(kind, most_frequent(kept, limit), settings.lowercase)
 
     @classmethod
@@ -87,17 +93,17 @@ class Symbols:
         return [self.ids(text) for text in texts]
 
     def encode(self, text: str) -> Encoding:
-        if self.kind == "word":  # folding never makes or removes a blank, so the words line up
-            offsets = [word.span() for word in WORD.finditer(text)]
-        else:
+        if self.kind == "character":
             offsets = [(i, i + 1) for i in (origins(text) if self.lowercase else range(len(text)))]
+        else:  # folding never makes or removes a blank or a mark, so the words line up
+            offsets = [word.span() for word in PATTERNS[self.kind].finditer(text)]
         return Encoding(self.ids(text), offsets)
 
     def unknown(self, text: str) -> list[str]:
         return unknown_pieces(self, text)
 
     def decode(self, ids: Iterable[int]) -> str:
-        between = " " if self.kind == "word" else ""
+        between = "" if self.kind == "character" else " "
         return between.join(self._texts[i] for i in check_ids(ids, self.size) if i not in SILENT)
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
@@ -108,4 +114,6 @@ class Symbols:
 
 
 def _split(text: str, kind: str) -> Iterable[str]:
-    return text.split() if kind == "word" else text
+    if kind == "character":
+        return text
+    return text.split() if kind == "word" else WORD_OR_MARK.findall(text)

@@ -5,6 +5,7 @@ person typed it, so a picture or an answer can point at the very letters that we
 """
 
 import re
+import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +16,13 @@ from regard.names import FIRST_PIECE, PAD, SPECIALS, START, STOP, UNKNOWN
 SILENT = frozenset({PAD, START, STOP})  # specials that decode to nothing
 UNKNOWN_TEXT = "\N{REPLACEMENT CHARACTER}"
 WORD = re.compile(r"\S+")  # the same words as str.split() gives
+MARKS = (
+    string.punctuation
+    + "¡¿«»‹›‘’‚“”„†‡•…·‐‑‒–—―′″،؛؟।॥"
+    + "、。〈〉《》「」『』【】！（），．：；？"
+)
+"""Punctuation that no word holds. Lowercasing makes none of them, nor a blank."""
+WORD_OR_MARK = re.compile(rf"[{re.escape(MARKS)}]|[^\s{re.escape(MARKS)}]+")
 HALF = re.compile(r"[\ud800-\udfff]")
 
 

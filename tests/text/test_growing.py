@@ -15,7 +15,7 @@ TEXTS = [
 ] * 3
 KINDS = {
     kind: fit_tokenizer(TokenizerSettings(kind=kind, size=320), TEXTS)
-    for kind in ("character", "word", "bpe", "bytes", "wordpiece")
+    for kind in ("character", "word", "wordpunct", "bpe", "bytes", "wordpiece")
 }
 
 

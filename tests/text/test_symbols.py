@@ -8,6 +8,7 @@ from regard.config import TokenizerSettings
 from regard.errors import TextError
 from regard.names import FIRST_PIECE, UNKNOWN
 from regard.text.symbols import Symbols
+from regard.text.tokenizer import WORD_OR_MARK, fold
 
 relaxed = settings(deadline=None, max_examples=60)
 texts = st.lists(st.text(max_size=15), min_size=1, max_size=5).filter(lambda t: "".join(t).strip())
@@ -69,6 +70,23 @@ def test_words_that_look_like_specials_are_ordinary_words():
     words = fit("word", ["<pad> <stop>"])
     assert all(i >= FIRST_PIECE for i in words.ids("<pad> <stop>"))
     assert words.decode(words.ids("<stop>")) == "<stop>"
+
+
+def test_words_and_punctuation_marks_are_pieces_of_their_own():
+    words = fit("wordpunct", ["So great! It's “new”."], lowercase=True)
+    ids, offsets = words.encode("IT'S great.\nSO “İ”, new!")
+    assert words.decode(ids) == "it ' s great . so “ \ufffd ” \ufffd new !"
+    assert offsets[:5] == [(0, 2), (2, 3), (3, 4), (5, 10), (10, 11)]
+    assert words.unknown("great, İ") == [",", "İ"]
+    assert fit("word", ["So great!"]).unknown("great") == ["great"], "where only blanks split"
+
+
+@relaxed
+@given(texts)
+def test_folding_neither_makes_nor_removes_a_mark(texts):
+    for text in texts:
+        found = [fold(word) for word in WORD_OR_MARK.findall(text)]
+        assert WORD_OR_MARK.findall(fold(text)) == found
 
 
 @pytest.mark.parametrize("nothing", [[], [""], [" ", "\n"]])

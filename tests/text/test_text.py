@@ -16,7 +16,7 @@ from regard.errors import RunError, TextError
 from regard.names import FIRST_PIECE, PAD, SPECIALS, START, STOP, UNKNOWN
 from regard.text import TOKENIZERS, fit_tokenizer, load_tokenizer
 from regard.text.symbols import Symbols
-from regard.text.tokenizer import fold, origins, require_utf8, symbol, visible
+from regard.text.tokenizer import MARKS, fold, origins, require_utf8, symbol, visible
 from regard.text.wordpiece import WordPiece
 
 ROOT = Path(__file__).parents[2]
@@ -127,6 +127,9 @@ def test_half_a_character_is_refused_and_nothing_else_is(tokenizer, text):
 def test_a_text_that_was_fitted_comes_back_but_for_blanks_where_words_are_split(kind, text):
     tokenizer = fitted(kind, texts=[text])
     expected = " ".join(text.split()) if kind in ("word", "wordpiece") else text
+    if kind == "wordpunct":
+        apart = "".join(f" {one} " if one in MARKS else one for one in text)
+        expected = " ".join(apart.split())
     assert tokenizer.unknown(text) == []
     assert tokenizer.decode(tokenizer.ids(text)) == expected
 
@@ -211,7 +214,7 @@ def test_an_error_of_the_data_passes_through_fitting_unchanged(kind):
         ({"kind": "byte"}, "no tokenizer of kind 'byte' (Did you mean \"bytes\"?)"),
         (
             {"kind": None},
-            "no tokenizer of kind None (Known: bpe, bytes, character, word, wordpiece)",
+            "no tokenizer of kind None (Known: bpe, bytes, character, word, wordpiece, wordpunct)",
         ),
         ({"kind": ["bytes"]}, "no tokenizer of kind ['bytes']"),
         ({"pieces": None}, '"pieces" should be a list of strings'),
