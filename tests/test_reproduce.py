@@ -5,8 +5,10 @@ import dataclasses
 import gzip
 import json
 import lzma
+import random
 import shutil
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -171,13 +173,16 @@ FILES = {
     "trec-qc/train.tsv.gz": "coarse\tfine\tquestion\n"
     + "".join(f"{'AB'[i % 2]}\tx\tWhat is {i} ?\n" for i in range(200)),
     "mrpc/train.tsv.gz": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
-    + "".join(f'{i % 2}\t{i}\t{i}\tHe said "{i}.\tShe did.\n' for i in range(200)),
+    + "".join(f'{i % 2}\t{i}\t{i}\tHe said "{i // 2}.\tShe did {i // 3}.\n' for i in range(600)),
     "20newsgroups-bydate/train.jsonl.xz": "".join(
         json.dumps({"id": i, "label": "ab"[i % 2], "text": f"From: {i}\n\nHi."}) + "\n"
         for i in range(200)
     ),
     "sst2/train.tsv.gz": "label\tsentence\n"
-    + "".join(f"{i % 2}\ta film {i} of charm \n{i % 2}\tfilm {i} \n" for i in range(200)),
+    + "".join(
+        f"{i % 2}\ta film {i} of charm{(' .', ' ! ' + chr(39), '')[i % 3]} \n{i % 2}\tfilm {i} \n"
+        for i in range(300)
+    ),
     "tinyshakespeare/train.txt.gz": "ROMEO:\n",
     "imdb/unsup.tsv.xz": "id\tlabel\trating\ttext\n0_0\t-1\t0\tA good film.\n",
     "brown/train.tagged.xz": (
@@ -265,12 +270,35 @@ def test_every_question_is_tested_once_and_never_where_it_is_trained_on(shelf):
     assert sorted(tested) == sorted(f"What is {i} ?" for i in range(200))
 
 
+def test_no_sentence_of_a_pair_is_on_two_sides(shelf):
+    """Pairs share sentences: he says the same in two of them, and she does in three."""
+    tested = 0
+    for fold in range(labelled.FOLDS):
+        found = labelled.paraphrases(shelf, fold)
+        sides = [{text for row in rows_of(found[side]) for text in row[:2]} for side in sets.SIDES]
+        assert all(sides)
+        assert not any(sides[a] & sides[b] for a, b in ((0, 1), (0, 2), (1, 2)))
+        tested += len(rows_of(found["test"]))
+    assert tested == 600
+
+
+def test_pairs_that_hang_together_by_any_way_are_one_group():
+    dice = random.Random(0)
+    for _ in range(20):
+        chains = [[f"{chain} {n}" for n in dice.sample(range(30), 30)] for chain in "ab"]
+        pairs = [dice.sample(pair, 2) for chain in chains for pair in pairwise(chain)]
+        dice.shuffle(pairs)
+        found = zip(labelled.groups(pairs), pairs, strict=True)
+        assert {(group, pair[0][0]) for group, pair in found} == {("a 0", "a"), ("b 0", "b")}
+
+
 def test_no_phrase_of_a_held_out_sentence_is_trained_on(shelf):
     found = labelled.phrases(shelf)
     train, *held_out = ([row[0] for row in rows_of(found[side])] for side in sets.SIDES)
-    assert all(held_out) and len(train) > 250
+    assert all(held_out) and len(train) > 350
     for sentence in (*held_out[0], *held_out[1]):
         assert sentence.startswith("a film"), "only whole sentences are reported on"
+        assert sentence.endswith((".", "! '")), "and such that have an end"
         assert not any(f" {text} " in f" {sentence} " for text in train)
 
 

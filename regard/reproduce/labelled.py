@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
@@ -19,6 +20,8 @@ FILLERS = (
     "a the saw ran old red sun sea day hat box tree house road river stone cloud and then here "
     "soon late far near very green small long quiet bright"
 ).split()
+
+ENDED = re.compile(r"[.!?][\s'\"`)]*$")  # quotes and brackets may close behind it
 
 Row = tuple[str, ...]
 
@@ -47,14 +50,17 @@ def _number(row: Row) -> int:
 def questions(shelf: Shelf, fold: int) -> Tree:
     """TREC, by its six classes."""
     rows = [(row[2], row[0]) for row in _table(shelf, "trec-qc/train.tsv.gz")]
-    return written(shelf, f"questions-{fold}", ("text", "label"), folded(rows, fold, key=0))
+    sides = folded(rows, [row[0] for row in rows], fold)
+    return written(shelf, f"questions-{fold}", ("text", "label"), sides)
 
 
 def paraphrases(shelf: Shelf, fold: int) -> Tree:
-    """MRPC: do two sentences say the same?"""
+    """MRPC: do two sentences say the same? Sentences come again in other pairs, so all pairs that
+    hang together are on one side."""
     rows = [(row[3], row[4], row[0]) for row in _table(shelf, "mrpc/train.tsv.gz")]
     names = ("text", "other", "label")
-    tree = written(shelf, f"paraphrases-{fold}", names, folded(rows, fold, key=0))
+    sides = folded(rows, groups([row[:2] for row in rows]), fold)
+    tree = written(shelf, f"paraphrases-{fold}", names, sides)
     return tree | {"other": "other"}
 
 
@@ -110,16 +116,37 @@ def hashed(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return sides
 
 
-def folded(rows: Sequence[Row], fold: int, key: int) -> dict[str, list[Row]]:
-    """Fold number `fold` of five is tested on; a tenth of the others validates."""
+def folded(rows: Sequence[Row], keys: Sequence[str], fold: int) -> dict[str, list[Row]]:
+    """Fold number `fold` of five is tested on; a tenth of the others validates. Rows with one key
+    are on one side."""
     sides: dict[str, list[Row]] = {side: [] for side in SIDES}
-    for row in rows:
-        place = place_of(row[key])  # from 0 to 100
+    for row, key in zip(rows, keys, strict=True):
+        place = place_of(key)  # from 0 to 100
         if int(place * FOLDS / 100) == fold:
             sides["test"].append(row)
         else:
             sides["validation" if place * 1000 % 100 < 10 else "path"].append(row)
     return sides
+
+
+def groups(pairs: Sequence[Row]) -> list[str]:
+    """A name for each pair, the same for all that hang together by a text that they share.
+
+    >>> groups([("b", "a"), ("c", "d"), ("e", "b")])
+    ['a', 'c', 'a']
+    """
+    parents: dict[str, str] = {}
+
+    def first(text: str) -> str:
+        while (parent := parents.setdefault(text, text)) != text:
+            parents[text] = parents[parent]  # a shorter way for who asks next
+            text = parent
+        return text
+
+    for one, other in pairs:
+        low, high = sorted((first(one), first(other)))
+        parents[high] = low
+    return [first(one) for one, _ in pairs]
 
 
 def by_sentence(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -138,7 +165,8 @@ def by_sentence(rows: Sequence[Row]) -> dict[str, list[Row]]:
     for row in rows:
         on = where[texts[row[0]]]
         (side,) = on if len(on) == 1 else (0,)
-        held_out = side > 0 and row[0] not in whole  # only whole sentences are reported on
+        # Only whole sentences are reported on; one without an end is a phrase, too.
+        held_out = side > 0 and not (row[0] in whole and ENDED.search(row[0]))
         if len(on) == 1 and not held_out:
             sides[SIDES[(0, 1, 2)[side]]].append(row)
     return sides
