@@ -30,6 +30,7 @@ from regard.shapes import (
     TransformerSettings,
 )
 from regard.tasks import TASKS
+from regard.tasks.classify import Classify
 from regard.tasks.recipe import make_recipe
 from soak.campaign import Campaign, Outcome
 
@@ -103,6 +104,17 @@ def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
                 told = ", ".join(f"{k} {v}" for k, v in variant.items()) or "plain"
                 kind = task.recipe.model.kind
                 yield f"{name} by {kind} ({told})", Subject(task.network(), task.probe())
+    yield "classify by bag", _bag(data)
+
+
+def _bag(data: Path) -> Subject:
+    """Learned: a bag that has not is nothing but zeros."""
+    recipe, _ = make_recipe("classify", [data], ["model.kind=bag"])
+    train = Classify.read(recipe).train
+    task = Classify.fit(recipe, train)
+    network = task.network()
+    task.begin(network, train)
+    return Subject(network, task.probe())
 
 
 def fitted(name: str, data: Path, copying: bool) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from regard.config import TokenizerSettings
 from soak.campaign import Campaign, Outcome
 from soak.rehearsal import content, difference
-from soak.trainings import RECIPES, choices, small_file
+from soak.trainings import AT_ONCE, RECIPES, choices, fitting, small_file
 
 STEPS = 100
 # Less of the demo: few words to learn from and to test on, and small steps.
@@ -39,7 +39,7 @@ def twice(cases: int, dice: random.Random, folder: Path) -> Outcome:
     for number, (what, sets) in enumerate(every[:cases]):
         home, seed = folder / str(number), dice.randrange(2**32)
         home.mkdir()
-        said = _train_both(what, (*sets, f"train.steps={STEPS}"), home, seed)
+        said = _train_both(what, fitting(what, (*sets, f"train.steps={STEPS}")), home, seed)
         wrong = said or difference(content(home / "one"), content(home / "other"))
         outcome.saw(
             not wrong, f"{what} {' '.join(sets)}, PYTHONHASHSEED=0 and {seed}: differ in {wrong}"
@@ -51,13 +51,14 @@ def twice(cases: int, dice: random.Random, folder: Path) -> Outcome:
 
 
 def _cases() -> Iterator[Case]:
-    """Every task with every tokenizer, and every recipe that ships."""
+    """Every task with every tokenizer, what learns at once, and every recipe that ships."""
     shipped = sorted(p.name.removesuffix(".toml") for p in _recipes() if p.name.endswith(".toml"))
-    for task in RECIPES:
+    for task, recipe in RECIPES.items():
+        section = "source" if "source.kind" in recipe else "tokens"
         for kind in choices("kind", TokenizerSettings):
-            yield task, (f"source.kind={kind}", "source.size=300")
+            yield task, (f"{section}.kind={kind}", f"{section}.size=300")
     for sets in VARIANTS:
-        yield from ((task, sets) for task in RECIPES)
+        yield from ((task, fitting(task, sets)) for task in (*RECIPES, *AT_ONCE))
         yield from ((name, (*SHIPPED.get(name, ()), *sets)) for name in shipped)
 
 
@@ -84,7 +85,7 @@ def _train_both(what: str, sets: tuple[str, ...], home: Path, seed: int) -> str:
 def _words(what: str, sets: tuple[str, ...], home: Path, run: Path) -> list[str]:
     """A recipe that ships is trained, scored and drawn as a person would; a small one is only
     trained, since that is where chance could come in."""
-    if what in RECIPES:
+    if what in {*RECIPES, *AT_ONCE}:
         return ["-c", TRAIN, str(small_file(what, home)), str(run), *sets]
     options = [word for setting in sets for word in ("--set", setting)]
     return ["-m", "regard", "train", what, "--out", str(run), *options]

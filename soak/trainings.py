@@ -4,7 +4,7 @@ two of them to be the same."""
 import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -67,12 +67,15 @@ CARRYING = """\
 model.kind = "rnn"
 model.cell = "lstm"
 """
-LABELS = """\
+LABELLED = """\
 task = "classify"
 data.path = "data.tsv"
 data.split = [80, 10, 10]
 data.text = "2"
 data.label = "3"
+"""
+LABELS = f"""\
+{LABELLED}
 tokens.kind = "character"
 model.width = 8
 model.max_length = 16
@@ -87,7 +90,11 @@ RECIPES = {
     "language_model": TEXT + DECODER,
     "language_model by rnn": TEXT + CARRYING,
     "classify": LABELS + DECODER,
+    "classify by rnn": LABELS + CARRYING,
+    "classify by mean": LABELS + 'model.kind = "mean"\n',
 }
+# What learns at once, so that there are no steps to stop at.
+AT_ONCE = {"classify by bag": LABELLED + 'model.kind = "bag"\ntrain.steps = 0\n'}
 
 
 def words(path: Path, count: int = 200) -> None:
@@ -102,12 +109,22 @@ def small_file(task: str, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     words(folder / "data.tsv")
     path = folder / "small.toml"
-    path.write_text(RECIPES[task], encoding="utf-8")
+    path.write_text({**RECIPES, **AT_ONCE}[task], encoding="utf-8")
     return path
 
 
 def small(task: str, folder: Path, *sets: str) -> Recipe:
-    return read_recipe(small_file(task, folder), sets)
+    return read_recipe(small_file(task, folder), fitting(task, sets))
+
+
+def fitting(task: str, sets: Iterable[str]) -> tuple[str, ...]:
+    """The settings as a task has them: a mean of vectors drops out only what is judged, and what
+    learns at once has neither steps nor anything to drop."""
+    if task in AT_ONCE:
+        return tuple(one for one in sets if not one.startswith(("train.", "model.dropout")))
+    if task == "classify by mean":
+        return tuple(one.replace("model.dropout", "model.judge_dropout") for one in sets)
+    return tuple(sets)
 
 
 def choices(setting: str, of: type[Settings] = TrainSettings) -> tuple[str, ...]:
