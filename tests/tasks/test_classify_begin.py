@@ -14,7 +14,7 @@ SHAPE = {"width": 16, "heads": 2, "layers": 1, "max_length": 16, "causal": True}
 @pytest.fixture
 def task(language_run, tmp_path):
     path = tmp_path / "labels.csv"
-    path.write_text("text,label\n" + "".join(f"the cat {n},{n % 2}\n" for n in range(20)))
+    path.write_text("text,label\n" + "".join(f"the cat {n},{n % 2}\n" for n in range(60)))
 
     def made(begin_with):
         tree = {
