@@ -54,6 +54,7 @@ LEFT_OUT = {  # counts in what run.json says about the data
     "skipped_rows": "rows that could not be used",
 }
 CUT = {"cut_texts": f"training {REMARKS['cut_texts']}"}  # in what run.json says about the data
+KEEPS = {"head": "the beginning", "tail": "the end", "both": "half of it from each end"}
 KEPT = {"head": "their beginnings", "tail": "their ends", "both": "both ends of each"}
 FILES = ("path", "validation", "test")  # settings of a data section that name files
 

@@ -43,6 +43,9 @@ class Listening(Transduce):
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:
         return {}
 
+    def doubt(self, examples: list[Any], baselines: Any) -> str:
+        return ""  # for want of baselines
+
 
 class ListeningRun(Run):
     def scored(self, examples: list[Any], *rest: Any) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
 from regard.data.labels import Labelled, LabelTable, labels_of, open_labels
 from regard.data.splits import default_shares
 from regard.files import read_table
+from regard.names import KEEPS
 from regard.shapes import BagSettings
 from regard.tasks.label_data import read_part, read_sides
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.pair_choices import FORMATS, named
 from regard.tasks.pair_network import spoken
 from regard.tasks.task import Choice
-from regard.tasks.truncating import KEEPS
 from regard.text import fit_tokenizer
 from regard.toml import check, fill, read_toml
 

@@ -1,7 +1,5 @@
 """Texts that are longer than a network takes: which end is kept."""
 
-KEEPS = {"head": "the beginning", "tail": "the end", "both": "half of it from each end"}
-
 
 def cut(ids: list[int], longest: int, keep: str) -> list[int]:
     """

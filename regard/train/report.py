@@ -12,6 +12,7 @@ from typing import Any
 from regard.config import Recipe, Tree
 from regard.names import (
     CUT,
+    KEEPS,
     LEFT_OUT,
     REMARKS,
     SCORE_TITLES,
@@ -21,7 +22,6 @@ from regard.names import (
     without_folders,
     written,
 )
-from regard.tasks.truncating import KEEPS
 from regard.text.tokenizer import symbol, visible
 
 LIMITS = (

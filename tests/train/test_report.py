@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt  # comes with rich
 
-from regard.tasks.truncating import KEEPS
+from regard.names import KEEPS
 from regard.train.report import card, plain, unfinished_card
 
 HOSTILE = "a|b\n```\n# no\n<b>&lt;*x*_y_ [l](u) `c` $m$ ~~s~~ \\ \x1b[31m\u202e"
