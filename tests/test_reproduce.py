@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from regard.build import new_training
-from regard.cli.reproduce import reproduce
+from regard.cli.reproduce import reproduce, shortened
 from regard.data.splits import place_of, side_of
 from regard.errors import ConfigError
 from regard.reproduce import claims, labelled, sets
@@ -116,6 +116,11 @@ def test_a_plan_trains_is_held_against_its_claims_and_written_down(trained_once)
     assert result["results"][0]["split"] == "test part, 20 inputs" and result["seconds"] > 0
     assert result["command"] == "regard reproduce reverse --data-dir DATA" and result["hardware"]
     assert str(home) not in path.read_text(encoding="utf-8")
+
+
+def test_of_a_long_sample_only_the_beginning_is_written_down():
+    assert shortened("a" * 120) == "a" * 120
+    assert shortened("a" * 500) == "a" * 119 + "…"
 
 
 def test_what_is_finished_is_not_trained_again(trained_plan, tmp_path):

@@ -14,6 +14,8 @@ from regard.files import locked, read_facts
 from regard.names import REMARKS
 from regard.text.tokenizer import visible
 
+SHOWN = 120  # letters of a sample's input
+
 if TYPE_CHECKING:
     from regard.config import Recipe, Tree
     from regard.reproduce.plan import Plan
@@ -160,12 +162,18 @@ def _rows(part: str, facts: "Tree") -> "list[Tree]":
     about = {key: facts[key] for key in kept}
     data = {key: facts["data"][key] for key in ("sha256", "train", "validation", "test")}
     model = {"model": part, "split": split, "scores": test["scores"], **about, "data": data}
-    model |= {key: test[key] for key in REMARKS if key in test} | {"samples": facts["samples"]}
+    model |= {key: test[key] for key in REMARKS if key in test}
+    model["samples"] = [{**one, "input": shortened(one["input"])} for one in facts["samples"]]
     beside = [
         {"model": f"{part}: {one['name']}", "split": split, "scores": one["scores"]}
         for one in test["baselines"]
     ]
     return [model, *beside]
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text: results travel, whole messages of people should not."""
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
 def show(result: "Tree") -> None:
