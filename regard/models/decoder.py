@@ -7,6 +7,7 @@ B batch   T target positions   S source positions   E model width   V vocabulary
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
 from regard.models.encoder import Source
@@ -30,14 +31,19 @@ class DecoderState:
     seen_mask: Mask | None
     past: list[KeyValues]  # each layer's keys and values of the target
     copied: Seen | None = None  # to copy from: what was read, made ready, and its tokens
+    origins: Tensor | None = None  # (B,) the source that each row writes about
 
     def select(self, rows: Tensor) -> "DecoderState":
         """The same for other rows of the batch: some dropped, some repeated."""
+        past = [one.select(rows) for one in self.past]
+        origins = None if self.origins is None else self.origins[rows]
+        if origins is None or torch.equal(origins, self.origins):
+            return replace(self, past=past)  # most steps of a beam: sources need not move
         mask = self.seen_mask
         if mask is not None and mask.lengths is not None:
             mask = replace(mask, lengths=mask.lengths[rows])
         *seen, copied = [_rows(one, rows) for one in (*self.seen, self.copied)]
-        return DecoderState(seen, mask, [past.select(rows) for past in self.past], copied)
+        return DecoderState(seen, mask, past, copied, origins)
 
 
 def _rows(pair: Seen | None, rows: Tensor) -> Seen | None:
@@ -68,7 +74,8 @@ class Decoder(Stack):
         """Begin to write about a source, of which an encoder made `memory` (B, S, E)."""
         seen = [block.cross.keys_values(memory) for block in self.blocks if block.cross]
         copied = (self.copy.ready(memory), source.ids) if self.copy else None
-        return DecoderState(seen, source.mask, self._memories(), copied)
+        origins = torch.arange(len(memory))
+        return DecoderState(seen, source.mask, self._memories(), copied, origins)
 
     def start(self, room: int = ROOM) -> DecoderState:
         """Begin to write about nothing in particular, up to `room` tokens without more memory."""

@@ -31,6 +31,7 @@ class WriterState:
     ready: Tensor | None  # (B, S, ...): it, made ready to be looked at; None: nobody looks
     copied: Tensor | None  # (B, S, E): it, made ready to be copied from; None: nobody copies
     ids: Tensor  # (B, S): the tokens of it
+    origins: Tensor  # (B,): the source that each row writes about
     lengths: Tensor | None  # (B,) real positions of it; None: all
     hidden: Any  # of the cells
     decided: Tensor  # (B, E): what the step before came to
@@ -94,7 +95,8 @@ class Seq2Seq(nn.Module):
         ready = None if self.align is None else self.align.ready(memory)
         copied = None if self.copy is None else self.copy.ready(memory)
         hidden = self._bridged(state)
-        return WriterState(memory, ready, copied, ids, source.lengths, hidden, decided)
+        origins = torch.arange(len(ids))
+        return WriterState(memory, ready, copied, ids, origins, source.lengths, hidden, decided)
 
     def _bridged(self, state: Any) -> Any:
         states = state if isinstance(state, tuple) else (state,)
@@ -183,16 +185,18 @@ class Seq2Seq(nn.Module):
         hidden = state.hidden
         several = isinstance(hidden, tuple)
         hidden = tuple(one[:, rows] for one in hidden) if several else hidden[:, rows]
-        lengths = None if state.lengths is None else state.lengths[rows]
+        moved = replace(state, hidden=hidden, decided=state.decided[rows])
+        origins = state.origins[rows]
+        if torch.equal(origins, state.origins):
+            return moved  # most steps of a beam: sources need not move
         return replace(
-            state,
+            moved,
             memory=state.memory[rows],
             ready=None if state.ready is None else state.ready[rows],
             copied=None if state.copied is None else state.copied[rows],
             ids=state.ids[rows],
-            lengths=lengths,
-            hidden=hidden,
-            decided=state.decided[rows],
+            origins=origins,
+            lengths=None if state.lengths is None else state.lengths[rows],
         )
 
 

@@ -29,7 +29,9 @@ class KeyValues:
         """The same memory for other rows of the batch: some dropped, some repeated."""
         chosen = KeyValues(self._room)
         if self._keys is not None and self._values is not None:
-            chosen.append(self._keys[rows, :, : self.length], self._values[rows, :, : self.length])
+            # With the empty room: whole rows are copied in one piece, and nothing after them.
+            chosen._keys, chosen._values = self._keys[rows], self._values[rows]
+            chosen.length = self.length
         return chosen
 
     def _fit(self, old: Tensor | None, like: Tensor, length: int) -> Tensor:

@@ -88,6 +88,23 @@ def test_reordered_rows_go_on_as_if_they_had_always_been_so(network):
     )
 
 
+def test_a_beam_moves_within_its_sources_and_out_of_them(network):
+    source = Source(random_ids(3, 6), torch.tensor([6, 2, 4]))
+    state, paths = network.start(source), torch.full((3, 1), 1)  # what each row has written
+    about = torch.arange(3)  # and the source it writes about
+    for rows in ([0, 0, 1, 1, 2], [1, 0, 3, 3, 4], [1, 0, 3, 2, 4], [4, 0, 1], [0, 2, 1]):
+        step, state = network.step(state, paths[:, -1])
+        whole = network(Source(source.ids[about], source.lengths[about]), paths)[:, -1].log_softmax(
+            -1
+        )
+        torch.testing.assert_close(step, whole, rtol=0, atol=1e-9)
+        before = state
+        state, about, paths = network.reorder(state, torch.tensor(rows)), about[rows], paths[rows]
+        within = before.origins.tolist() == state.origins.tolist()
+        assert (before.seen is state.seen) == within, "only sources that moved are copied"
+        paths = torch.cat([paths, torch.randint(4, V, (len(rows), 1))], dim=1)
+
+
 def test_gradients_reach_every_parameter(network):
     network(
         Source(random_ids(2, 6), torch.tensor([6, 3])), random_ids(2, 4)

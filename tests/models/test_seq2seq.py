@@ -76,6 +76,21 @@ def test_rows_can_be_dropped_and_repeated_on_the_way(network):
     torch.testing.assert_close(mixed, plain[rows], rtol=0, atol=1e-12)
 
 
+@torch.no_grad()
+def test_a_beam_moves_within_its_sources_and_out_of_them(network):
+    state, paths = network.start(source()), torch.full((3, 1), 1)  # what each row has written
+    about = torch.arange(3)  # and the source it writes about
+    for rows in ([0, 0, 1, 1, 2], [1, 0, 3, 3, 4], [1, 0, 3, 2, 4], [4, 0, 1], [0, 2, 1]):
+        step, state = network.step(state, paths[:, -1])
+        whole = network(source([SOURCE[n] for n in about]), paths)[:, -1].log_softmax(-1)
+        torch.testing.assert_close(step, whole, rtol=0, atol=1e-9)
+        before = state
+        state, about, paths = network.reorder(state, torch.tensor(rows)), about[rows], paths[rows]
+        within = before.origins.tolist() == state.origins.tolist()
+        assert (before.memory is state.memory) == within, "only sources that moved are copied"
+        paths = torch.cat([paths, torch.randint(4, V, (len(rows), 1))], dim=1)
+
+
 def test_gradients_reach_every_parameter(network):
     network(source(), TARGET).square().sum().backward()
     silent = [n for n, p in network.named_parameters() if p.grad is None or not p.grad.any()]
