@@ -122,8 +122,8 @@ class SelfAttention(nn.Module):
         `past`, x holds only the newest positions."""
         H, G = self.heads, self.key_heads
         qkv = split_heads(self.project(x), self.head_width)  # (B, H + 2G, T, D)
-        qk = turn(qkv[:, : H + G], past.length if past else 0)
-        q, k, v = qk[:, :H], qk[:, H:], qkv[:, H + G :]
+        qk, v = qkv.split([H + G, G], dim=1)
+        q, k = turn(qk, past.length if past else 0).split([H, G], dim=1)
         if past is not None:
             k, v = past.append(k, v)
         return self.out(join_heads(self.attend(q, k, v, mask, bias)))

@@ -79,6 +79,14 @@ def test_rotary_turns_pairs_by_the_angle_of_the_paper(base, stretch, width, star
     torch.testing.assert_close(rotary.turn(x, start), expected, rtol=0, atol=1e-12)
 
 
+def test_the_gradient_through_a_turn_is_that_of_small_steps():
+    torch.manual_seed(0)
+    heads = torch.randn(2, 5, 3, 4, dtype=torch.float64).transpose(1, 2)[:, :2]  # as they lie
+    turn = scheme("rotary").turn
+    assert torch.autograd.gradcheck(lambda x: turn(x, 7), heads.requires_grad_())
+    assert torch.autograd.gradgradcheck(lambda x: turn(x, 7), heads)
+
+
 def test_rotary_tables_are_extended_when_a_longer_input_comes():
     short, long = scheme("rotary", max_length=4), scheme("rotary", max_length=500)
     x = torch.randn(1, 1, 30, 4, dtype=torch.float64)
