@@ -131,7 +131,10 @@ def test_what_is_finished_is_not_trained_again(trained_plan, tmp_path):
 
 
 def test_the_list_and_a_name_that_is_not_on_it():
-    assert "reverse" in CliRunner().invoke(reproduce, []).stdout
+    lines = CliRunner().invoke(reproduce, []).stdout.splitlines()
+    listed = json.loads(CliRunner().invoke(reproduce, ["--json"]).stdout)["plans"]
+    assert [line.split()[0] for line in lines] == list(listed) == list(PLANS)
+    assert len({line.index(about) for line, about in zip(lines, listed.values(), strict=True)}) == 1
     refused = CliRunner().invoke(reproduce, ["revers"])
     assert 'Did you mean "reverse"?' in str(refused.exception)
 

@@ -59,8 +59,11 @@ def reproduce(
     from regard.reproduce.plans import PLANS, find_plan
 
     if name is None:
-        for each, plan in PLANS.items():
-            click.echo(f"{each:12} {plan.about}")
+        about = {each: plan.about for each, plan in PLANS.items()}
+        if as_json:
+            echo_json({"plans": about})
+        else:
+            click.echo("\n".join(columns(list(about.items()))))
         return
     plan, home = find_plan(name), out or Path("runs") / name
     runs = train_all(name, plan, home, data_dir)
