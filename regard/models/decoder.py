@@ -36,14 +36,13 @@ class DecoderState:
     def select(self, rows: Tensor) -> "DecoderState":
         """The same for other rows of the batch: some dropped, some repeated."""
         past = [one.select(rows) for one in self.past]
-        origins = None if self.origins is None else self.origins[rows]
-        if origins is None or torch.equal(origins, self.origins):
+        if self.origins is None or torch.equal(self.origins[rows], self.origins):
             return replace(self, past=past)  # most steps of a beam: sources need not move
         mask = self.seen_mask
         if mask is not None and mask.lengths is not None:
             mask = replace(mask, lengths=mask.lengths[rows])
         *seen, copied = [_rows(one, rows) for one in (*self.seen, self.copied)]
-        return DecoderState(seen, mask, past, copied, origins)
+        return DecoderState(seen, mask, past, copied, self.origins[rows])
 
 
 def _rows(pair: Seen | None, rows: Tensor) -> Seen | None:
