@@ -13,11 +13,6 @@ COVERED := tests/test_files.py tests/data/test_plan.py tests/models/test_weights
 	tests/tasks/test_transducer.py tests/text tests/train/test_checkpoints.py \
 	tests/train/test_checkpoints_whole.py tests/train/test_state.py
 
-# Tests of pure computation, with one thread each: they run beside the others, on the second core.
-BESIDE := tests/course tests/data tests/decode tests/lens tests/metrics tests/models tests/nn \
-	tests/parity tests/tasks tests/zoo
-LOG := .venv/beside.log
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak mutants format clean
 
@@ -30,11 +25,11 @@ demo: .venv/demo.stamp ## Train a small model, score it and look inside it
 test: .venv/test.stamp ## Lint, check types and run every test
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
-	@{ .venv/bin/mypy regard && .venv/bin/pytest $(BESIDE) $(COVERED:%=--ignore=%); } > $(LOG) 2>&1 & \
-		beside=$$!; echo "Tests, with types and $(BESIDE) in a second process ..."; \
-		.venv/bin/coverage run -m pytest $(COVERED) && .venv/bin/coverage report && \
-		.venv/bin/pytest $(COVERED:%=--ignore=%) $(BESIDE:%=--ignore=%); main=$$?; \
-		wait $$beside; other=$$?; cat $(LOG); exit $$((main + other))
+	@echo "Types, the tests that are watched for branches without a test, then all others ..."
+	@.venv/bin/mypy regard & types=$$!; \
+		.venv/bin/coverage run -m pytest $(COVERED) && .venv/bin/coverage report; watched=$$?; \
+		wait $$types && exit $$watched
+	.venv/bin/pytest -n 2 --dist worksteal $(COVERED:%=--ignore=%)
 
 soak: .venv/test.stamp ## Make every fault of docs/promises.md happen, many times (an hour)
 	.venv/bin/python -m soak

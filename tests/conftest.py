@@ -1,13 +1,16 @@
-"""What every test lives in: no network, an empty home, two threads."""
+"""What every test lives in: no network, an empty home, one thread."""
 
+import os
 import random
 import socket
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Tiny networks: a second thread would only wait. Set before torch is imported, and for children.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -50,13 +53,6 @@ def empty_home(tmp_path_factory):
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "MPLCONFIGDIR"):
             patch.delenv(name, raising=False)
         yield Path(home)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup():
-    """Two threads wherever the tests run, set before any fixture computes something."""
-    if torch := sys.modules.get("torch"):
-        torch.set_num_threads(2)
 
 
 @pytest.fixture

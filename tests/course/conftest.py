@@ -1,16 +1,9 @@
-"""A lesson takes seconds: it is made once for all tests of this folder. One thread: networks this
-small only wait for each other with more."""
+"""A lesson takes seconds: it is made once for all tests of this folder."""
 
 from functools import cache
 from importlib import import_module
 
 import pytest
-import torch
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -287,7 +287,7 @@ def test_byte_order_mark_and_mixed_line_ends_are_noted_and_do_no_harm(tmp_path):
     ("data", "line"),
     [
         (b"a\tb\n", r"UTF-8, \n line ends, 1 line"),
-        (gzip.compress(b"a\r\nb\r\nc"), r"UTF-8, \r\n line ends, 3 lines, gz"),
+        (gzip.compress(b"a\r\nb\r\nc", mtime=0), r"UTF-8, \r\n line ends, 3 lines, gz"),
         (b"\xef\xbb\xbfa", "UTF-8 with a byte order mark, no line ends, 1 line"),
         (b"\xff\n" * 70_000, r"not UTF-8, \n line ends, 70,000 lines"),
         (b"", "UTF-8, no line ends, 0 lines"),

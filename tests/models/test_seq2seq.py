@@ -255,7 +255,6 @@ def test_settings_that_do_not_go_together_are_refused(wrong, said):
 
 @pytest.mark.parametrize("kind", ["sutskever", "bahdanau", "luong dot", "local-p"])
 def test_an_honest_network_passes_the_check(kind):
-    torch.set_num_threads(1)
     network = Seq2Seq(Seq2SeqSettings(**{"width": 8, **KINDS[kind]}), V, V)
 
     def call(network, ids, mask, target, target_mask):

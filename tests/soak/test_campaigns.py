@@ -3,7 +3,6 @@
 import random
 
 import pytest
-import torch
 
 from soak import CAMPAIGNS
 from soak.repeating import _cases as cases_of_b10
@@ -12,7 +11,6 @@ from soak.trainings import AT_ONCE, RECIPES, small
 
 @pytest.mark.parametrize("campaign", CAMPAIGNS, ids=lambda campaign: campaign.name)
 def test_a_short_campaign_loses_nothing(campaign, tmp_path):
-    torch.set_num_threads(1)  # as in `make soak`
     outcome = campaign.run(campaign.short, random.Random(1), tmp_path)
     assert outcome.cases and not outcome.losses, "\n".join(outcome.losses)
 

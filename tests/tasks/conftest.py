@@ -1,9 +1,8 @@
-"""Tiny networks: a second thread would only wait. Tiny language models, each trained once."""
+"""Tiny language models, each trained once."""
 
 import json
 
 import pytest
-import torch
 
 LINE = "the cat sat on the mat and the dog ran after the cat.\n"
 ANIMALS = [a + b + c for a in "bcdf" for b in "aeiou" for c in "gnpt"]
@@ -13,11 +12,6 @@ SHAPES = {
     "transformer": {"width": 16, "heads": 2, "layers": 1, "max_length": 16},
     "rnn": {"kind": "rnn", "cell": "lstm", "width": 16, "max_length": 16},
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
