@@ -37,7 +37,7 @@ def carry_out(training: "Training", *, as_json: bool) -> None:
     stopped = not watch(training, as_json=as_json)
     try:
         if not stopped:
-            say("\nScoring the test part, which no step has seen ...")
+            say("\nFitting the baselines, and scoring the test part, which no step has seen ...")
             show_result(finish(training), as_json=as_json)
             return
     except KeyboardInterrupt:

@@ -185,15 +185,19 @@ class LineView:
 
     def line(self, training: "Training") -> str:
         facts = self.facts(training)
-        return f"step {training.progress.step:,}/{training.steps:,}  " + "  ".join(facts)
+        if training.steps:
+            facts.insert(0, f"step {training.progress.step:,}/{training.steps:,}")
+        return "  ".join(facts)
 
     def facts(self, training: "Training") -> list[str]:
         from regard.train.memory import peak_memory
 
         progress, passed = training.progress, time.perf_counter() - self.began
+        scores = [f"validation {k} {v:.3g}{_unit(k)}" for k, v in progress.validation.items()]
+        if not training.steps:  # a bag learns at once
+            return [*scores, megabytes(peak_memory())]
         done = max(1, progress.step - self.first_step)
         left = passed / done * (training.steps - progress.step)
-        scores = [f"validation {k} {v:.3g}{_unit(k)}" for k, v in progress.validation.items()]
         return [
             f"loss {progress.mean_loss or 0:.3f}",
             *scores,
