@@ -73,7 +73,9 @@ def _row(name: str, count: int, home: Path, table: Path, source: Path) -> Tree:
     sets = [word for line in MODELS[name] for word in ("--set", line)]
     train = [sys.executable, "-m", "regard", "train", "classify", str(table)]
     quiet = subprocess.DEVNULL
-    subprocess.run([*train, "--out", str(home / name), *sets], check=True, stderr=quiet)
+    subprocess.run(
+        [*train, "--out", str(home / name), *sets], check=True, stdout=quiet, stderr=quiet
+    )
     found = streamed(home / name, source, count)
     scores = {key: {"value": round(value, 1)} for key, value in found.items()}
     return {"model": name, "split": f"{count:,} texts", "scores": scores}
