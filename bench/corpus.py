@@ -15,8 +15,8 @@ from random import Random
 
 import numpy as np
 
+from bench.ending import conclude
 from regard.config import Tree
-from regard.reproduce.record import record
 
 FILES = 200
 WORDS, PARAGRAPH = 50_000, 60  # different words, the frequent ones first; and those of a paragraph
@@ -86,24 +86,8 @@ def measured(home: Path, megabytes: int) -> list[Tree]:
 def main(megabytes: int) -> None:
     with tempfile.TemporaryDirectory() as home:
         rows = measured(Path(home), megabytes)
-    within = rows[0]["scores"]["peak_megabytes"]["value"] <= LIMIT
-    for row in rows:
-        print(row["model"], {name: score["value"] for name, score in row["scores"].items()})
-    print(f"preparing held at most {LIMIT} MB: {'holds' if within else 'DOES NOT HOLD'}")
-    import torch
-
-    from regard.train.state import environment
-
-    path = record(
-        Path("bench/results"),
-        "corpus",
-        f"python -m bench.corpus {megabytes}",
-        environment(torch.device("cpu")),
-        seconds=round(sum(row["scores"]["seconds"]["value"] for row in rows), 1),
-        results=rows,
-    )
-    print(f"Written to {path}.")
-    sys.exit(not within)
+    holds = rows[0]["scores"]["peak_megabytes"]["value"] <= LIMIT
+    conclude("corpus", megabytes, rows, f"preparing held at most {LIMIT} MB", holds=holds)
 
 
 def _row(name: str, size: int, seconds: float, peak: float) -> Tree:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+from bench.ending import conclude
 from regard.config import Tree
-from regard.reproduce.record import record
 
 TRAINED, EARLY = 3000, 0.1  # texts to learn from; when memory is looked at for the first time
 GROWTH = 1.05  # at the end it may be so much more
@@ -44,7 +44,7 @@ def held(process: int) -> float:
 def streamed(run: Path, source: Path, count: int) -> Tree:
     """Peaks early and at the end, answers and seconds of `regard predict` in a pipe."""
     command = [sys.executable, "-m", "regard", "predict", str(run)]
-    clock, answers, early = time.perf_counter(), 0, 0.0
+    clock, answers, early, late = time.perf_counter(), 0, 0.0, 0.0
     with source.open("rb") as lines:
         with subprocess.Popen(command, stdin=lines, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -84,25 +84,9 @@ def _row(name: str, count: int, home: Path, table: Path, source: Path) -> Tree:
 def main(count: int) -> None:
     with tempfile.TemporaryDirectory() as home:
         rows = measured(Path(home), count)
-    values = [{key: score["value"] for key, score in row["scores"].items()} for row in rows]
-    for row, value in zip(rows, values, strict=True):
-        print(row["model"], value)
-    within = all(value["late"] <= GROWTH * value["early"] for value in values)
-    print(f"at the end at most {GROWTH} times as much: {'holds' if within else 'DOES NOT HOLD'}")
-    import torch
-
-    from regard.train.state import environment
-
-    path = record(
-        Path("bench/results"),
-        "stream",
-        f"python -m bench.stream {count}",
-        environment(torch.device("cpu")),
-        seconds=round(sum(value["seconds"] for value in values), 1),
-        results=rows,
-    )
-    print(f"Written to {path}.")
-    sys.exit(not within)
+    scores = [row["scores"] for row in rows]
+    holds = all(one["late"]["value"] <= GROWTH * one["early"]["value"] for one in scores)
+    conclude("stream", count, rows, f"at the end at most {GROWTH} times as much", holds=holds)
 
 
 if __name__ == "__main__":
