@@ -177,6 +177,18 @@ class RecurrentWriterSettings(RecurrentSettings):
     max_length: int = Field(default=64, ge=1)
     """Tokens that a step of training goes back through; the state is carried on to the next step
     (truncated backpropagation). What is read or written may be longer."""
+    tied: bool = False
+    """Score with the table that tokens are looked up in, as Transformers do, instead of another one
+    (Press & Wolf 2017): fewer parameters, which suits small texts of many words."""
+
+    @model_validator(mode="after")
+    def tables_fit(self) -> Self:
+        if self.tied and self.projection is not None:
+            raise ValueError(
+                f"tied: the table has vectors of width {self.width}, the output has "
+                f"{self.projection}. Leave out projection, or tied."
+            )
+        return self
 
     @model_validator(mode="after")
     def reads_forwards(self) -> Self:

@@ -22,6 +22,7 @@ class RecurrentNetwork(nn.Module):
 
     outputs   how many scores a judgement has; the vocabulary for a language model
     each      True: a judgement at every token; False: one for the whole text, from the last state
+    tied      whether scores of tokens are made with the table that tokens are looked up in
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class RecurrentNetwork(nn.Module):
         outputs: int | None = None,
         *,
         each: bool = True,
+        tied: bool = False,
     ) -> None:
         super().__init__()
         self.each = each
@@ -40,6 +42,8 @@ class RecurrentNetwork(nn.Module):
         self.drop = Dropout(s.dropout)  # what one layer has of it (Zaremba et al. 2014)
         self.embed.apply(init_weights)
         self.judge.apply(init_weights)  # the cells begin as torch has them
+        if tied:
+            self.judge.weight = self.embed.table.weight
 
     def forward(
         self,

@@ -125,7 +125,7 @@ class LanguageModel(Usual):
         shape = self.recipe.model
         if isinstance(shape, DecoderSettings):
             return Decoder.of(shape, self.tokenizer.size)
-        return RecurrentNetwork(shape, self.tokenizer.size)
+        return RecurrentNetwork(shape, self.tokenizer.size, tied=shape.tied)
 
     @property
     def length(self) -> int:

@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from torch import nn
 
 from regard.config import DecodeSettings
@@ -12,7 +13,8 @@ from regard.errors import ShapeError
 from regard.models.classifier import RnnReader
 from regard.models.encoder import Source
 from regard.models.recurrent import RecurrentNetwork
-from regard.shapes import ReadingRnnSettings, RecurrentSettings
+from regard.models.weights import load_weights, weights_of
+from regard.shapes import ReadingRnnSettings, RecurrentSettings, RecurrentWriterSettings
 
 V, B, T, W = 11, 4, 7, 6
 SETTINGS = {
@@ -148,6 +150,25 @@ def test_the_table_and_the_judgement_begin_as_everywhere_else():
     network = RecurrentNetwork(RecurrentSettings(width=64), 500)
     assert abs(float(network.embed.table.weight.detach().std()) * 8 - 1) < 0.02  # 1 / sqrt(64)
     assert network.judge.bias.eq(0).all()
+
+
+def test_a_tied_network_is_one_whose_two_tables_are_equal():
+    shape, ids = RecurrentSettings(cell="lstm", width=W), random_ids(B, T)
+    tied = RecurrentNetwork(shape, V, tied=True).double()
+    twice = RecurrentNetwork(shape, V).double()
+    weights = weights_of(tied)
+    assert "judge.weight" not in weights
+    load_weights(twice, {**weights, "judge.weight": weights["embed.table.weight"]}, "here")
+    assert torch.equal(tied(ids), twice(ids))
+    for network in (tied, twice):
+        network(ids).square().sum().backward()
+    both = twice.embed.table.weight.grad + twice.judge.weight.grad
+    torch.testing.assert_close(tied.embed.table.weight.grad, both, rtol=0, atol=1e-12)
+
+
+def test_a_tied_table_must_be_as_wide_as_the_output():
+    with pytest.raises(ValidationError, match="width 6, the output has 3"):
+        RecurrentWriterSettings(cell="lstm", width=6, projection=3, tied=True)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
