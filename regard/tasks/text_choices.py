@@ -2,9 +2,10 @@
 person has set is kept."""
 
 from regard.config import DEFAULT_BUDGET, Tree, seconds
+from regard.data.corpus import MANY, Corpus
 from regard.tasks.pair_network import spoken
 from regard.tasks.task import Choice
-from regard.tasks.text_data import read_text
+from regard.tasks.text_data import read_whole, split_text
 from regard.tasks.text_recipe import TextData
 from regard.toml import check, fill
 
@@ -20,11 +21,14 @@ SIZES = [
     (256, 6, 256, 9e9, 0),
 ]
 SHORT = 2_000_000  # characters: below it, words are too rare to learn
+HELD_OUT = 4_000_000  # characters: as many validate, and as many test
 
 
 def choose_for_text(tree: Tree, face: str) -> Choice:
     data = check(TextData, tree.get("data", {}), "data")
-    sides = read_text(data)
+    whole = read_whole(data)
+    tree = _parts(tree, whole)
+    sides = split_text(check(TextData, tree["data"], "data"), whole)
     characters = len(sides.train)
     parts = [f"{len(side):,}" for side in (sides.train, sides.validation, sides.test)]
     about_data = (
@@ -51,6 +55,16 @@ def example_for_text(face: str) -> Tree:
 
 
 # Each rule: the tree with what it adds, and why
+
+
+def _parts(tree: Tree, whole: Corpus) -> Tree:
+    """Of a long text a small share is enough to validate and test on, more would only take time;
+    but of documents, which are not cut in two, one or two at least."""
+    least = 1.5 / whole.documents if whole.documents >= MANY else 0
+    share = round(100 * max(HELD_OUT / whole.characters, least), 3)
+    if share >= TextData.model_fields["split"].default[-1]:
+        return tree
+    return fill(tree, {"data": {"split": [100 - 2 * share, share, share]}})
 
 
 def _tokens(tree: Tree, characters: int) -> tuple[Tree, str]:

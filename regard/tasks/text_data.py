@@ -60,7 +60,14 @@ class Tokens(NamedTuple):
 
 
 def read_text(data: TextData) -> TextSplits:
-    whole = _corpus(data, data.path)
+    return split_text(data, read_whole(data))
+
+
+def read_whole(data: TextData) -> Corpus:
+    return _corpus(data, data.path)
+
+
+def split_text(data: TextData, whole: Corpus) -> TextSplits:
     train, validation, test = whole.split(_shares(data))
     own = {name: _corpus(data, path) for name, path in _own_files(data).items()}
     validation = own["validation"].all() if "validation" in own else validation

@@ -334,6 +334,25 @@ def test_settings_are_chosen_with_reasons(text, face, kind):
     assert [what for what, _ in reasons] == ["data", "tokens", "model", "training"]
 
 
+def test_of_a_long_text_a_small_share_is_held_out_unless_another_is_asked_for(text, monkeypatch):
+    def parts(*sets):
+        return make_recipe("gpt", [text], ["train.steps=5", *sets])[0].data.split
+
+    assert parts() == (90, 5, 5)
+    monkeypatch.setattr("regard.tasks.text_choices.HELD_OUT", len(TEXT) / 50)
+    assert parts() == pytest.approx((96, 2, 2))
+    assert parts("data.split=[80, 10, 10]") == (80, 10, 10)
+
+
+def test_of_many_documents_one_is_held_out_at_least(tmp_path, monkeypatch):
+    for number in range(60):
+        (tmp_path / f"{number:02}.txt").write_text(LINE.replace("cat", f"cat {number}"))
+    monkeypatch.setattr("regard.tasks.text_choices.HELD_OUT", 10)
+    found, reasons = make_recipe("gpt", [tmp_path], ["train.steps=5"])
+    assert found.data.split == pytest.approx((95, 2.5, 2.5))
+    assert reasons[0][1].startswith("57 documents")
+
+
 def test_a_network_that_reads_from_the_end_can_not_write(recipe):
     with pytest.raises(ConfigError, match="can not read from the end"):
         recipe("rnn", model={"bidirectional": True})
