@@ -103,7 +103,17 @@ class DecoderSettings(StackSettings):
     """Layers, each with its own attention."""
 
 
-class ReadingStackSettings(EncoderSettings):
+class JudgeSettings(Settings):
+    """What every network has that judges a text as a whole."""
+
+    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Share of what stands for the text that is set to zero while training."""
+    word_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the tokens that training takes for unknown ones, so that no single word decides
+    (Iyyer et al. 2015)."""
+
+
+class ReadingStackSettings(JudgeSettings, EncoderSettings):
     """A stack that judges a text as a whole."""
 
     causal: bool = False
@@ -111,8 +121,6 @@ class ReadingStackSettings(EncoderSettings):
     pooling: Literal["mean", "max", "first", "last"] = "mean"
     """What stands for the whole text: the mean or the largest of all tokens' vectors, or that of
     the token before it ([CLS]) or behind it."""
-    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Share of what stands for the text that is set to zero while training."""
 
     @model_validator(mode="after")
     def pooling_fits(self) -> Self:
@@ -200,28 +208,24 @@ class RecurrentWriterSettings(RecurrentSettings):
         return self
 
 
-class ReadingRnnSettings(RecurrentSettings):
+class ReadingRnnSettings(JudgeSettings, RecurrentSettings):
     """A network that reads a text and judges it as a whole."""
 
     bidirectional: bool = True
     """Read from both ends."""
     pooling: Literal["last", "mean", "max"] = "last"
     """What stands for the whole text: the last state, or the mean or the largest of all."""
-    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Share of what stands for the text that is set to zero while training."""
     max_length: int = Field(default=512, ge=1)
     """Tokens that are read of a text, at most."""
 
 
-class MeanSettings(Settings):
+class MeanSettings(JudgeSettings):
     """The mean of the tokens' vectors, judged: no order, and almost nothing to learn."""
 
     kind: Literal["mean"] = "mean"
     """The family of networks."""
     width: int = Field(default=64, ge=1)
     """Numbers that stand for a token."""
-    judge_dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Share of the mean that is set to zero while training."""
     max_length: int = Field(default=2048, ge=1)
     """Tokens that are read of a text, at most."""
 

@@ -63,7 +63,7 @@ ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make anothe
     DecoderSettings: STACKS,
     ReadingStackSettings: [*STACKS, {"causal": True, "pooling": "last", "segments": 0}],
     ReadingRnnSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False}],
-    MeanSettings: [],
+    MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2}],
     RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
     Seq2SeqSettings: [
         {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": True},

@@ -3,12 +3,15 @@
 B batch   T positions   E width of what stands for a text   C classes
 """
 
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from regard.models.decoder import Decoder
 from regard.models.encoder import Encoder, Source
+from regard.names import FIRST_PIECE, UNKNOWN
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
@@ -72,9 +75,24 @@ READERS: dict[type[Any], Any] = {
 }
 
 
+class WordDropout(nn.Module):
+    """While training, a share p of the tokens is taken for unknown."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, ids: Tensor) -> Tensor:
+        if not self.training or self.p == 0:
+            return ids
+        lost = torch.rand(ids.shape, device=ids.device) < self.p
+        return ids.masked_fill(lost & (ids >= FIRST_PIECE), UNKNOWN)
+
+
 class Classifier(nn.Module):
     def __init__(self, s: ReadingSettings, vocabulary: int, classes: int) -> None:
         super().__init__()
+        self.words = WordDropout(s.word_dropout)
         self.body = READERS[type(s)](s, vocabulary)
         width = s.width_of_output if isinstance(s, ReadingRnnSettings) else s.width
         self.drop = Dropout(s.judge_dropout)
@@ -83,6 +101,6 @@ class Classifier(nn.Module):
 
     def forward(self, source: Source) -> Tensor:
         """-> scores (B, C)"""
-        _, whole = self.body(source)
+        _, whole = self.body(replace(source, ids=self.words(source.ids)))
         scores: Tensor = self.judge(self.drop(whole))
         return scores

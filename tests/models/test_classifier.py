@@ -1,0 +1,34 @@
+"""Words that a classifier takes for unknown while it trains."""
+
+import pytest
+import torch
+
+from regard.models.classifier import Classifier, WordDropout
+from regard.models.encoder import Source
+from regard.names import FIRST_PIECE, PAD, START, STOP, UNKNOWN
+from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
+
+V = 50
+ROWS = [[START, *range(FIRST_PIECE, V), STOP], [START, 7, 9, STOP]]
+
+
+def test_a_share_of_the_words_is_lost_and_nothing_else():
+    torch.manual_seed(0)
+    ids = torch.randint(0, V, (100, 90))
+    found = WordDropout(0.3)(ids)
+    lost, words = found != ids, ids >= FIRST_PIECE
+    assert (found[lost] == UNKNOWN).all()
+    assert not lost[~words].any(), "padding and marks stay what they are"
+    assert abs(float(lost[words].float().mean()) - 0.3) < 0.02
+    assert PAD < FIRST_PIECE
+
+
+@pytest.mark.parametrize("kind", [MeanSettings, ReadingRnnSettings, ReadingStackSettings])
+def test_words_are_lost_while_training_only(kind):
+    torch.manual_seed(0)
+    network = Classifier(kind(width=8, word_dropout=0.5), V, 3)
+    plain = Classifier(kind(width=8), V, 3)
+    plain.load_state_dict(network.state_dict())
+    source = Source.of(ROWS)
+    assert torch.equal(network.eval()(source), plain.eval()(source))
+    assert not torch.equal(network.train()(source), plain.train()(source))
