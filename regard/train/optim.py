@@ -11,7 +11,11 @@ from regard.train.muon import Muon
 def make_optimizer(network: nn.Module, settings: TrainSettings) -> AdamW:
     """Weight decay pulls on matrices only; biases and norm scales are left alone. Muon takes the
     matrices that multiply; tables, which are looked up, stay with AdamW."""
-    multiply = {id(m.weight) for m in network.modules() if isinstance(m, nn.Linear)}
+    multiply, tables = (
+        {id(m.weight) for m in network.modules() if isinstance(m, kind)}
+        for kind in (nn.Linear, nn.Embedding)
+    )
+    multiply -= tables  # where scores are made with the table of tokens
     matrices = [p for p in network.parameters() if id(p) in multiply]
     looked_up = [p for p in network.parameters() if p.dim() > 1 and id(p) not in multiply]
     vectors = [p for p in network.parameters() if p.dim() <= 1]

@@ -5,9 +5,13 @@ import torch
 from torch import nn
 
 from regard.build import new_training
+from regard.config import TrainSettings
+from regard.models.recurrent import RecurrentNetwork
+from regard.shapes import RecurrentSettings
 from regard.train import muon
 from regard.train.adamw import AdamW
 from regard.train.muon import MOMENTUM, ROUNDS, Muon, orthogonal
+from regard.train.optim import make_optimizer
 from regard.train.training import Stopped
 
 
@@ -75,3 +79,17 @@ def test_a_muon_run_resumes_byte_equal(small, tmp_path):
     list(again.run())
     for p, q in zip(whole.network.parameters(), again.network.parameters(), strict=True):
         assert torch.equal(p, q)
+
+
+def test_a_table_is_looked_up_also_where_scores_are_made_with_it():
+    shape = RecurrentSettings(cell="lstm", width=6)
+    settings = TrainSettings(steps=1, optimizer="muon")
+    by_muon = {}
+    for tied in (True, False):
+        network = RecurrentNetwork(shape, 11, tied=tied)
+        names = {id(p): name for name, p in network.named_parameters()}
+        groups = make_optimizer(network, settings).param_groups
+        held = [(names[id(p)], bool(g.get("orthogonal"))) for g in groups for p in g["params"]]
+        assert sorted(name for name, _ in held) == sorted(names.values()), "each of them once"
+        by_muon[tied] = [name for name, yes in held if yes]
+    assert by_muon == {True: [], False: ["judge.weight"]}
