@@ -46,12 +46,12 @@ REMARKS = {  # counts in the result of an evaluation that a reader of its scores
     "unknown_inputs": "inputs hold pieces that the model has never met",
     "in_training": "inputs were among the training inputs: the scores flatter the model",
     "may_be_in_training": "text, which this run may have been trained on: it has not kept of what",
-    "skipped_rows": "rows could not be used and were left out, as asked",
+    "skipped_rows": "rows or files could not be used and were left out",
 }
 LEFT_OUT = {  # counts in what run.json says about the data
     "left_out_of_training": "training examples, empty or longer than the model takes",
     "overlapping": "training examples that a validation or test file holds too",
-    "skipped_rows": "rows that could not be used",
+    "skipped_rows": "rows or files that could not be used",
 }
 CUT = {"cut_texts": f"training {REMARKS['cut_texts']}"}  # in what run.json says about the data
 KEEPS = {"head": "the beginning", "tail": "the end", "both": "half of it from each end"}

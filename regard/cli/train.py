@@ -93,7 +93,7 @@ def explain(ready: "Draft", reasons: list[tuple[str, str]]) -> None:
     for note in splits.notes:
         say(f"  {note}")
     if splits.skipped:
-        say(f"  {splits.skipped:,} rows could not be used and are left out, as asked.")
+        say(f"  {splits.skipped:,} rows or files could not be used and are left out.")
     if splits.overlapping:
         say(f"  {splits.overlapping:,} training examples are held out elsewhere and left out here.")
     for what, why in reasons:

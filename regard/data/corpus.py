@@ -156,10 +156,11 @@ def _first_few(notes: Sequence[str]) -> list[str]:
 
 
 def _left_out(skipped: Sequence[Path]) -> list[str]:
-    """A note on the files that are not text."""
+    """A note on the files that are not text, without the way to them: it goes into the run."""
     if not skipped:
         return []
     several, more = len(skipped) > 1, len(skipped) - FEW
-    names = ", ".join(map(str, skipped[:FEW])) + (f" and {more:,} more" if more > 0 else "")
+    names = ", ".join("/".join(path.parts[-2:]) for path in skipped[:FEW])
+    names += f" and {more:,} more" if more > 0 else ""
     subject = f"{len(skipped):,} files are" if several else "1 file is"
     return [f"{subject} not UTF-8 text and left out: {names}."]

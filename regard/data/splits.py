@@ -32,7 +32,7 @@ class Splits(Generic[T]):
     notes: tuple[str, ...] = ()
     """What was guessed about the files, in sentences to say aloud."""
     skipped: int = 0
-    """Rows that could not be used and were left out, as asked."""
+    """Rows, or files of a folder, that could not be used and were left out."""
     overlapping: int = 0
     """Examples left out of one side because the file of another holds them too."""
 

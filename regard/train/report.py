@@ -146,7 +146,7 @@ def _data(settings: Tree, data: Tree) -> Iterator[str]:
     left = counted(data, LEFT_OUT)
     yield f"Left out: {'; '.join(left)}." if left else "Nothing was left out."
     yield from (f"{cut}." for cut in counted(data, CUT))
-    yield from (f"Guessed: {plain(note)}" for note in data["notes"])
+    yield from (f"Note: {plain(note)}" for note in data["notes"])
     yield f"SHA-256 of all examples: `{data['sha256']}`."
 
 

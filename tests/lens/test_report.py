@@ -200,7 +200,7 @@ def test_what_may_surprise_about_the_scores_is_said():
     assert report(**with_test(**counts))["remarks"] == [
         "3,000 inputs hold pieces that the model has never met.",
         "1 inputs were among the training inputs: the scores flatter the model.",
-        "4 rows could not be used and were left out, as asked.",
+        "4 rows or files could not be used and were left out.",
     ]
 
 
@@ -217,7 +217,7 @@ def test_the_data_table_says_where_examples_came_from_and_where_they_went():
             "left out",
             "3 training examples, empty or longer than the model takes; "
             "5 training examples that a validation or test file holds too; "
-            "4 rows that could not be used",
+            "4 rows or files that could not be used",
         ],
         ["guessed", "a header was found."],
         ["SHA-256", "ab12"],

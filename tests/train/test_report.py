@@ -142,9 +142,9 @@ def test_what_was_left_out_and_what_was_guessed_is_said():
     items = Markdown(card(RECIPE, with_data(**counts, notes=notes))).items()
     assert (
         "Left out: 3 training examples, empty or longer than the model takes; 4 training examples "
-        "that a validation or test file holds too; 5,000 rows that could not be used."
+        "that a validation or test file holds too; 5,000 rows or files that could not be used."
     ) in items
-    assert "Guessed: the first row names the columns." in items
+    assert "Note: the first row names the columns." in items
 
 
 def test_what_may_surprise_about_the_scores_is_said():
@@ -152,7 +152,7 @@ def test_what_may_surprise_about_the_scores_is_said():
     assert Markdown(card(RECIPE, with_test(**counts))).items()[:3] == [
         "2 inputs are empty or too long: counted as wrong.",
         "3,000 inputs hold pieces that the model has never met.",
-        "4 rows could not be used and were left out, as asked.",
+        "4 rows or files could not be used and were left out.",
     ]
 
 
