@@ -117,15 +117,15 @@ def hashed(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def folded(rows: Sequence[Row], keys: Sequence[str], fold: int) -> dict[str, list[Row]]:
-    """Fold number `fold` of five is tested on; a tenth of the others validates. Rows with one key
-    are on one side."""
+    """Fold number `fold` of five is tested on; a twentieth of the others validates. Rows with one
+    key are on one side."""
     sides: dict[str, list[Row]] = {side: [] for side in SIDES}
     for row, key in zip(rows, keys, strict=True):
         place = place_of(key)  # from 0 to 100
         if int(place * FOLDS / 100) == fold:
             sides["test"].append(row)
         else:
-            sides["validation" if place * 1000 % 100 < 10 else "path"].append(row)
+            sides["validation" if place * 1000 % 100 < 5 else "path"].append(row)
     return sides
 
 
