@@ -42,11 +42,14 @@ def compared(name: str, data: Path, budget: str, home: Path) -> Tree:
         sets=sets,
         heard=partial(print, flush=True),
     )
+    PICTURES.mkdir(parents=True, exist_ok=True)
     shutil.copy(home / "runs" / "curve.png", PICTURES / f"which-{name}.png")
     return found
 
 
 def main(name: str, data: Path, budget: str = "20m") -> None:
+    if name not in SETS:
+        sys.exit(f"{name}: expected one of {', '.join(SETS)}.")
     clock = time.perf_counter()
     with tempfile.TemporaryDirectory() as home:
         found = compared(name, data, budget, Path(home))

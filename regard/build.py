@@ -80,7 +80,7 @@ def _check_samples(task: Task[Any], samples: list[str]) -> None:
         raise DataError("every test example is empty or longer than model.max_length: raise it.")
     for text in samples:
         if not task.fits(text):
-            raise ConfigError(f"samples: {text[:40]!r} is empty or longer than model.max_length.")
+            raise ConfigError(f"samples: {text[:40]!r} is empty or too long for model.max_length.")
 
 
 def new_training(recipe: Recipe, folder: Path) -> Training:

@@ -10,6 +10,7 @@ from regard.cli.completion import complete_run
 from regard.cli.console import echo_json, say
 from regard.cli.decoding import decoding_options, given
 from regard.errors import ConfigError
+from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
     from regard.run import Run
@@ -55,22 +56,32 @@ def generate(
         from regard.cli.trace import show_traces
 
         sys.exit(show_traces(opened, [text], chosen, as_json=as_json))
-    for remark in opened.predictor(**chosen).remarks(text):  # type: ignore[attr-defined]
+    writer: Any = opened.predictor(**chosen)
+    for remark in writer.remarks(text, writer.settings.max_length):
         say(f"regard: warning: {remark}")
     if as_json or chosen.get("n", 1) > 1:
         _whole(opened, text, chosen, as_json=as_json)
         return
     say(f"[{opened.folder}: what follows the beginning, which is not repeated]")
     for piece in opened.stream(text, **chosen):
-        click.echo(piece, nl=False)
+        click.echo(_shown(piece) if sys.stdout.isatty() else piece, nl=False)
         sys.stdout.flush()
     click.echo()
 
 
+def _shown(piece: str) -> str:
+    """For a terminal, which what a model writes must not drive."""
+    return "\n".join(visible(line, blank=" ") for line in piece.split("\n"))
+
+
 def _piped() -> str:
+    """Read as training reads a file; the line break that echo and editors add at the end is no part
+    of a beginning."""
     if sys.stdin.isatty():
         return ""
-    return sys.stdin.buffer.read().decode(errors="surrogateescape")
+    text = sys.stdin.buffer.read().decode(errors="surrogateescape")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return text.removesuffix("\n")
 
 
 def _whole(run: "Run", text: str, chosen: dict[str, Any], *, as_json: bool) -> None:

@@ -106,11 +106,9 @@ def _penalize_often(scores: Tensor, penalty: float, histories: Sequence[History]
 
 def _counts(rows: Sequence[Sequence[int]], scores: Tensor) -> Tensor:
     """(B, V) how many times each row holds each token."""
-    owners = [row for row, tokens in enumerate(rows) for _ in tokens]
-    places = [owners, [token for tokens in rows for token in tokens]]
-    at = torch.tensor(places, dtype=torch.long, device=scores.device)  # (2, tokens in all)
-    one = scores.new_ones(())
-    return torch.zeros_like(scores).index_put_((at[0], at[1]), one, accumulate=True)
+    each = [torch.tensor(tokens, dtype=torch.long) for tokens in rows]
+    counts = [torch.bincount(tokens, minlength=scores.size(-1)) for tokens in each]
+    return torch.stack(counts).to(scores)
 
 
 def _temper(scores: Tensor, temperature: float, histories: Sequence[History]) -> Tensor:

@@ -28,12 +28,15 @@ class Carried:
             for number, part in parts.items()
         }
 
-    def before(self, batch: Sequence[Window]) -> Any:
-        """The state that these windows begin with; None for an empty one."""
+    def before(self, batch: Sequence[Window], device: torch.device) -> Any:
+        """The state that these windows begin with; None for an empty one. What a checkpoint held
+        is not on the device yet."""
         if all(window.fresh for window in batch):
             return None
         states = [self._states[window.stream or 0] for window in batch]
-        parts = [torch.stack([one[n] for one in states], dim=1) for n in sorted(states[0])]
+        parts = [
+            torch.stack([one[n].to(device) for one in states], dim=1) for n in sorted(states[0])
+        ]
         return tuple(parts) if len(parts) > 1 else parts[0]
 
     def after(self, batch: Sequence[Window], state: Any) -> None:

@@ -43,7 +43,8 @@ class Continuation:
         device = next(self.network.parameters()).device
         if isinstance(self.network, Decoder):
             state = self.network.start(self.network.max_length)
-            logits = self.network(ids.to(device), state, remember=True)
+            states = self.network.states(ids.to(device), state, remember=True)
+            logits = self.network.embed.scores(states[:, -1:])  # of the others nobody asks
         else:
             logits, state = self.network.read(ids.to(device))
         seen = ids.new_zeros(len(ids), self.room or 0)

@@ -176,7 +176,7 @@ class LanguageModel(Usual):
     def _logits(self, network: Any, ids: Tensor, batch: list[Window]) -> Tensor:
         if isinstance(network, Decoder):
             return network(ids, texts=None if self.across else texts_in(ids))
-        logits, last = network.read(ids, self._carried.before(batch))
+        logits, last = network.read(ids, self._carried.before(batch, ids.device))
         self._carried.after(batch, last)
         return logits
 

@@ -1,6 +1,8 @@
 """Does a language model recite? The share of beginnings from the test part that it goes on with,
 word for word, as the training text does somewhere (Carlini et al. 2021)."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ from regard.tasks.windows import Ids, TokenRow
 
 PROMPT, WRITTEN = 50, 50  # tokens
 PROMPTS = 100
+IN_SIGHT = 8192  # tokens that all texts written side by side can have in sight together
 AT_ONCE = 1 << 22  # tokens of the training text that are looked through at a time
 
 
@@ -21,13 +24,21 @@ def memorised(stepper: Continuation, train: TokenRow, test: TokenRow) -> Score |
     beginnings = _beginnings(test)
     if not len(beginnings):
         return None
-    likeliest = WritingSettings(temperature=0.0, max_length=WRITTEN)
-    outputs = decode(stepper, beginnings.tolist(), len(beginnings), likeliest)
-    texts = [np.array(output.tokens, dtype=np.int64) for output in outputs]
+    sight = stepper.room or PROMPT + WRITTEN
+    texts = _continued(stepper, beginnings.tolist(), max(1, IN_SIGHT // sight))
     recited = [len(text) == WRITTEN and contains(train, text) for text in texts]
     rows = np.array([(one, 1) for one in recited], dtype=float)
-    how = f"memorised|prompt:{PROMPT}-tokens|continued-greedily:{WRITTEN}-tokens|verbatim"
+    read = min(PROMPT, sight)
+    how = f"memorised|prompt:{read}-tokens|continued-greedily:{WRITTEN}-tokens|verbatim"
     return Tally(rows, percent, how).score()
+
+
+def _continued(stepper: Continuation, beginnings: list[list[int]], at_once: int) -> Iterator[Ids]:
+    likeliest = WritingSettings(temperature=0.0, max_length=WRITTEN)
+    for start in range(0, len(beginnings), at_once):
+        some = beginnings[start : start + at_once]
+        for output in decode(stepper, some, len(some), likeliest):
+            yield np.array(output.tokens, dtype=np.int64)
 
 
 def _beginnings(test: TokenRow) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@ person has set is kept."""
 
 from regard.config import DEFAULT_BUDGET, Tree, seconds
 from regard.data.corpus import MANY, Corpus
+from regard.errors import DataError
 from regard.tasks.pair_network import spoken
 from regard.tasks.task import Choice
 from regard.tasks.text_data import read_whole, split_text
@@ -62,9 +63,21 @@ def _parts(tree: Tree, whole: Corpus) -> Tree:
     but of documents, which are not cut in two, one or two at least."""
     least = 1.5 / whole.documents if whole.documents >= MANY else 0
     share = round(100 * max(HELD_OUT / whole.characters, least), 3)
-    if share >= TextData.model_fields["split"].default[-1]:
-        return tree
-    return fill(tree, {"data": {"split": [100 - 2 * share, share, share]}})
+    while share < TextData.model_fields["split"].default[-1]:
+        split = 100 - 2 * share, share, share
+        if "split" in tree["data"] or _leaves_something(whole, split):
+            return fill(tree, {"data": {"split": list(split)}})
+        share *= 2
+    return tree
+
+
+def _leaves_something(whole: Corpus, split: tuple[float, float, float]) -> bool:
+    """Not where the last document is longer than both parts together."""
+    try:
+        whole.split(split)
+    except DataError:
+        return False
+    return True
 
 
 def _tokens(tree: Tree, characters: int) -> tuple[Tree, str]:

@@ -97,6 +97,17 @@ class LanguageRecipe(Recipe):
     """Beginnings to continue when the run is done; some of the test part by default."""
 
     @model_validator(mode="after")
+    def something_can_be_written(self) -> Self:
+        sight, most = self.model.max_length, self.decode.max_length
+        if self.decode.beyond == "refuse" and self.model.kind != "rnn" and most >= sight:
+            raise ValueError(
+                f'decode.beyond = "refuse": {most} tokens (decode.max_length) are too many for '
+                f"{sight} in sight (model.max_length), a beginning among them. Try "
+                f"decode.max_length = {sight // 2}."
+            )
+        return self
+
+    @model_validator(mode="after")
     def windows_touch(self) -> Self:
         if self.stride is not None and self.stride > self.model.max_length:
             raise ValueError(

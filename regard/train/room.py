@@ -32,7 +32,7 @@ def refuse_big_network(network: nn.Module) -> None:
         raise ConfigError(
             f"not enough memory: to train this network takes {gigabytes(needed)}, and only "
             f"{gigabytes(room)} can be had here. Try a smaller model.width, fewer layers, or a "
-            "smaller vocabulary (source.size)."
+            "smaller vocabulary."
         )
 
 
@@ -68,7 +68,7 @@ def _too_big(training: Training, needed: int, base: int, room: int, rows: int) -
     if pieces <= rows:
         more = training.settings.accumulate * math.ceil(pieces)
         told += f" --set train.accumulate={more}: the same result in smaller pieces; or"
-    return f"{told} a smaller train.batch_tokens, model.width or vocabulary (source.size)."
+    return f"{told} a smaller train.batch_tokens, model.width or vocabulary."
 
 
 def gigabytes(size: float) -> str:

@@ -134,11 +134,13 @@ def find_preset(name: str) -> Preset:
 
 
 def shape_of_preset(name: str) -> Tree:
-    """What a preset says about the section [model] of a recipe."""
+    """What a preset says about the section [model] of a recipe: all of its shape, and dropout where
+    it has some."""
     shape = find_preset(name).shape
     if shape is None:
         raise ConfigError(f'the preset "{name}" has no settings: it can be looked at, not trained.')
-    return shape.model_dump(exclude_unset=True)
+    left = {"dropout"} - shape.model_fields_set
+    return shape.model_dump(exclude_none=True, exclude=left)
 
 
 def network_of_preset(name: str, *, device: str = "cpu") -> nn.Module:

@@ -11,11 +11,13 @@ from regard.errors import ConfigError, DataError, TextError
 from regard.models.decoder import Decoder
 from regard.names import STOP
 from regard.run import Run, compare, finish
+from regard.shapes import DecoderSettings
 from regard.tasks.continuing import Continuation
-from regard.tasks.memorised import contains
+from regard.tasks.memorised import contains, memorised
 from regard.tasks.recipe import make_recipe
 from regard.tasks.text_scores import Context, guess, texts_in
-from regard.tasks.windows import Shuffled, Streams
+from regard.tasks.windows import Shuffled, Streams, Window
+from regard.zoo.presets import PRESETS
 
 LINE = "the cat sat on the mat and the dog ran after the cat.\n"
 ANIMALS = [a + b + c for a in "bcdf" for b in "aeiou" for c in "gnpt"]
@@ -139,9 +141,29 @@ def test_a_document_is_not_seen_from_the_next_one_unless_asked(recipe, tmp_path,
     logits = network(ids, texts=None if across else texts_in(ids))
     same = torch.equal(logits[0, len(first) + 1 :], logits[1, len(first) + 1 :])
     assert same is not across
-    alone = network(ids[:1, len(first) + 1 :])
-    if training.task.recipe.model.positions == "rotary":  # else the place in the window counts
-        torch.testing.assert_close(logits[:1, len(first) + 1 :], alone, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_two_documents_in_a_window_are_learned_and_judged_as_if_each_stood_alone(
+    recipe, tmp_path, across
+):
+    """With rotary positions, for which the place in the window does not matter."""
+    shape, data = {"positions": "rotary"}, {"documents": "line", "across": across}
+    training = new_training(recipe(model=shape, data=data), tmp_path / "run")
+    task, network = training.task, training.network.double().eval()
+    texts = [[STOP, *task.tokenizer.ids(text), STOP] for text in ("the cat", "a dog")]
+    both = np.array([*texts[0], *texts[1][1:]])
+    alone = [np.array(text) for text in texts]
+
+    def learned(row):
+        return task.loss(network, [Window(row)]).total.item()
+
+    def judged(row):
+        return guess(network, row, task.context()).losses.sum()
+
+    for found in (learned, judged):
+        apart = abs(found(both) - sum(found(row) for row in alone))
+        assert (apart < 1e-9) is not across, found.__name__
 
 
 # Scores
@@ -219,6 +241,47 @@ def test_a_part_of_the_training_text_is_found(part, monkeypatch):
 
 
 # Writing
+
+
+class Reciter:
+    """Goes on with what it was asked as its text does, or, of every third beginning, does not."""
+
+    room, largest = 64, 0
+
+    def __init__(self, row):
+        self.row, self.started = row, 0
+
+    def start(self, beginnings):
+        self.largest = max(self.largest, len(beginnings))
+        numbers = range(self.started, self.started + len(beginnings))
+        self.started += len(beginnings)
+        places = [_place_of(self.row, one) + len(one) for one in beginnings]
+        return [(place, number % 3 == 0) for place, number in zip(places, numbers, strict=True)]
+
+    def step(self, state, tokens):
+        scores = torch.full((len(state), 100), -1e9)
+        for number, (place, wrong) in enumerate(state):
+            scores[number, 99 if wrong else self.row[place]] = 0
+        return scores, [(place + 1, wrong) for place, wrong in state]
+
+    def reorder(self, state, rows):
+        return [state[row] for row in rows.tolist()]
+
+
+def _place_of(row, wanted):
+    windows = np.lib.stride_tricks.sliding_window_view(row, len(wanted))
+    return int(np.flatnonzero((windows == wanted).all(axis=1))[0])
+
+
+def test_who_recites_is_found_out_some_texts_at_a_time(monkeypatch):
+    monkeypatch.setattr("regard.tasks.memorised.IN_SIGHT", 640)
+    row = np.random.default_rng(0).integers(4, 99, 2000)
+    reciter = Reciter(row)
+    found = memorised(reciter, row, row[:1900])
+    assert found.value == pytest.approx(66, abs=1) and reciter.largest == 10
+    assert found.signature.startswith("memorised|prompt:50-tokens")
+    assert memorised(Reciter(row), row[::-1], row[:1900]).value == 0
+    assert memorised(Reciter(row), row, row[:40]) is None
 
 
 @pytest.mark.parametrize("positions", ["rotary", "learned", "sinusoidal", "alibi"])
@@ -351,6 +414,24 @@ def test_of_many_documents_one_is_held_out_at_least(tmp_path, monkeypatch):
     found, reasons = make_recipe("gpt", [tmp_path], ["train.steps=5"])
     assert found.data.split == pytest.approx((95, 2.5, 2.5))
     assert reasons[0][1].startswith("57 documents")
+    with (tmp_path / "59.txt").open("a") as last:
+        last.write(LINE * 3)  # longer than both parts: they must grow
+    found, _ = make_recipe("gpt", [tmp_path], ["train.steps=5"])
+    assert found.data.split == (90, 5, 5)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, p in PRESETS.items() if isinstance(p.shape, DecoderSettings)]
+)
+def test_a_preset_is_trained_in_its_own_shape(text, name):
+    found, _ = make_recipe("gpt", [text], [f"model.preset={name}", "train.steps=5"])
+    assert found.model == PRESETS[name].shape
+
+
+def test_to_refuse_what_is_too_long_leaves_room_for_what_is_to_be_written(recipe, text):
+    with pytest.raises(ConfigError, match="256 tokens.*64 in sight.*decode.max_length = 32"):
+        make_recipe("gpt", [text], ["train.steps=5", "decode.beyond=refuse"])
+    recipe("rnn", decode={"beyond": "refuse"})  # which forgets nothing all at once
 
 
 def test_a_network_that_reads_from_the_end_can_not_write(recipe):
