@@ -106,9 +106,11 @@ def _penalize_often(scores: Tensor, penalty: float, histories: Sequence[History]
 
 def _counts(rows: Sequence[Sequence[int]], scores: Tensor) -> Tensor:
     """(B, V) how many times each row holds each token."""
-    each = [torch.tensor(tokens, dtype=torch.long) for tokens in rows]
-    counts = [torch.bincount(tokens, minlength=scores.size(-1)) for tokens in each]
-    return torch.stack(counts).to(scores)
+    counts = torch.zeros_like(scores)
+    for row, tokens in enumerate(rows):
+        met = torch.tensor(tokens, dtype=torch.long)
+        counts[row] = torch.bincount(met, minlength=scores.size(-1))
+    return counts
 
 
 def _temper(scores: Tensor, temperature: float, histories: Sequence[History]) -> Tensor:
