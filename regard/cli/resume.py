@@ -6,7 +6,7 @@ import click
 
 from regard.cli.closing import carry_out, show_result
 from regard.cli.completion import complete_run
-from regard.cli.console import quick_start, say
+from regard.cli.console import quick_start, say, telling
 from regard.files import locked, read_facts
 
 
@@ -35,7 +35,7 @@ def resume(run: Path, only_finish: bool, as_json: bool) -> None:
             say(f"{run} is finished already.")
             show_result(Run.load(run), as_json=as_json)
             return
-        with quick_start():
+        with quick_start(), telling():
             training = resume_training(run)
         if only_finish:
             show_result(finish(training), as_json=as_json)

@@ -7,7 +7,7 @@ Characters are counted over the whole corpus, as if its documents stood one afte
 nothing between them. A side is the part from one character to another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Self
@@ -59,11 +59,11 @@ class Corpus:
         notes: list[str] = []
         skipped: list[Path] = []
         files = list(find_files(paths))
-        for number, (path, inside) in enumerate(files):
-            tell("Reading", number, len(files))
+        sizes = [path.stat().st_size if path.exists() else 0 for path, _ in files]
+        for (path, inside), heard in zip(files, _listeners(sizes), strict=True):
             try:
                 source, note = open_source(path, column, documents)
-                gathering.add(source)
+                gathering.add(source, heard)
             except DataError:
                 if not inside or not inspect(path).broken:
                     raise
@@ -132,6 +132,18 @@ class Corpus:
             f"nothing is left for the {name} side: {why}. Give more text, a larger share to that "
             'side (data.split), or smaller documents (data.documents = "paragraph" or "line").'
         )
+
+
+def _listeners(sizes: Sequence[int]) -> Iterator[Callable[[int], None]]:
+    """For each file, who tells how far reading is, counted in bytes of all files. A packed one
+    holds more than its size says."""
+    before, whole = 0, sum(sizes)
+    for size in sizes:
+        tell("Reading", before, whole)
+        yield lambda read, before=before, size=size: tell(  # type: ignore[misc]
+            "Reading", before + min(read, size), whole
+        )
+        before += size
 
 
 def _require_text(whole: Gathered, paths: Sequence[Path], skipped: int) -> None:

@@ -1,6 +1,7 @@
 """One pass over the files of a corpus: how much text there is, and where its documents begin."""
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from regard.data.sources import Source
 from regard.errors import DataError
 
+TOLD = 1 << 20  # bytes between two words on how far it is
 END = b"\xff"  # after each document, in the hash: no UTF-8 text holds this byte
 
 
@@ -42,11 +44,12 @@ class Gathering:
         self._bytes = self._empty = 0
         self._hash = sha256()
 
-    def add(self, source: Source) -> None:
-        """Read a file to its end. One that can not be read leaves no trace."""
+    def add(self, source: Source, heard: Callable[[int], object] = id) -> None:
+        """Read a file to its end; `heard` is told now and then how many bytes of text were read.
+        A file that can not be read leaves no trace."""
         documents, before = len(self._digests), (self._bytes, self._empty, self._hash.copy())
         try:
-            self._count(source)
+            self._count(source, heard)
         except DataError:
             self._bytes, self._empty, self._hash = before
             del self._starts[documents + 1 :], self._digests[documents:]
@@ -55,14 +58,18 @@ class Gathering:
             self._sources.append(source)
             self._firsts.append(len(self._digests))
 
-    def _count(self, source: Source) -> None:
+    def _count(self, source: Source, heard: Callable[[int], object]) -> None:
         place, document = self._starts[-1], blake2b(digest_size=8)
+        first, told = self._bytes, self._bytes
         for text, ends in source.pieces():
             data = text.encode("utf-8")
             document.update(data)
             self._hash.update(data)
             self._bytes += len(data)
             place += len(text)
+            if self._bytes - told >= TOLD:
+                told = self._bytes
+                heard(told - first)
             if not text:
                 self._empty += 1
             elif ends:

@@ -15,6 +15,7 @@ from regard.data import pieces
 from regard.data.corpus import MANY, Corpus
 from regard.data.pieces import PIECE, Piece, in_pieces, pieces_of_file
 from regard.errors import ConfigError, DataError
+from regard.progress import listening
 
 relaxed = settings(deadline=None, max_examples=60)
 # Blanks and line ends of all kinds, and characters of 1 to 4 bytes.
@@ -463,3 +464,13 @@ def test_a_file_that_grows_while_it_is_read_is_named(tmp_path):
         made(tmp_path, {"a": "one\n\ntwo\nthree\n"})
         with pytest.raises(DataError, match="a: the file has changed"):
             list(going)
+
+
+def test_reading_tells_how_far_it_is_in_bytes_of_all_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.data.gathering.TOLD", 10)
+    told = []
+    with listening(lambda what, done, whole: told.append((what, done, whole))):
+        read(tmp_path, {"a.txt": "abcde\n\n" * 4, "b.txt": "x" * 12}, documents="paragraph")
+    assert told[0] == ("Reading", 0, 40) and ("Reading", 28, 40) in told
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert len(told) > 3 and max(done for _, done, _ in told) == 40
