@@ -226,6 +226,13 @@ def cut_short(folder):
     path.write_bytes(path.read_bytes()[:-1])
 
 
+def flipped(folder):
+    path = folder / "00001.bin"
+    data = bytearray(path.read_bytes())
+    data[3] ^= 1
+    path.write_bytes(data)
+
+
 def gone(folder):
     (folder / "00002.bin").unlink()
 
@@ -253,7 +260,8 @@ def folder_instead(folder):
 @pytest.mark.parametrize(
     ("harm", "what"),
     [
-        (cut_short, "00001.bin: damaged"),
+        (cut_short, "00001.bin: damaged: .* bytes"),
+        (flipped, "00001.bin: damaged: its SHA-256"),
         (gone, "00002.bin: can not be read"),
         (no_json, "tokens.json: damaged"),
         (wrong_sum, "tokens.json: damaged: its shards do not add up to 7 tokens"),
@@ -279,17 +287,6 @@ def test_a_damaged_shard_of_a_stopped_call_is_noticed_too(texts, tmp_path):
     with pytest.warns(UserWarning, match="00001.bin: damaged"):
         tokenize(texts, LETTERS, tmp_path)
     assert contents(folder) == contents(whole.folder)
-
-
-def test_a_changed_bit_is_found_by_who_looks_for_it(texts, tmp_path):
-    tokens = tokenize(texts, LETTERS, tmp_path)
-    tokens.verify()
-    path = tokens.folder / "00001.bin"
-    data = bytearray(path.read_bytes())
-    data[3] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(RunError, match="00001.bin: damaged: its SHA-256"):
-        tokens.verify()
 
 
 def test_what_is_open_stays_readable_when_the_cache_is_cleared(texts, tmp_path):
