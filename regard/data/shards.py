@@ -28,7 +28,7 @@ from regard.text.tokenizer import Tokenizer
 __all__ = ["Tokens", "cache_home", "tokenize"]
 
 FORMAT = 1
-SHARD = 2**24  # tokens, at most
+SHARD = 2**22  # tokens, at most: some MB, which are in memory until they are written
 BATCH = 2**19  # characters that are handed to the tokenizer at once, if not a single piece is more
 MOST = 2**14  # pieces at once
 
