@@ -93,7 +93,8 @@ class Bpe:
             alphabet = most_frequent(letter_counts(seen), room)
         if not alphabet:
             raise nothing_to_learn("character")
-        pieces, merges = learn_pieces(seen, _splitter(kind), alphabet, room)
+        short = (part for text in seen for part in parts(text))  # long ones take much memory
+        pieces, merges = learn_pieces(short, _splitter(kind), alphabet, room)
         return cls(kind, pieces, merges, settings.lowercase)
 
     @classmethod

@@ -237,6 +237,18 @@ def test_a_long_text_is_cut_where_a_word_ends_late_in_ten_thousand_characters_or
     assert lengths("a b" + "c" * 20_000) == [10_000, 10_000, 3]
 
 
+@pytest.mark.parametrize("kind", ["bytes", "bpe"])
+def test_a_long_text_teaches_the_same_in_parts_as_in_one(kind, monkeypatch):
+    dice = random.Random(0)
+    words = ["".join(dice.choices("abcdé", k=dice.randint(1, 6))) for _ in range(300)]
+    text = " ".join(dice.choices([*words, "\n", "  "], k=8000))
+    assert len(parts(text)) > 2
+    asked = TokenizerSettings(kind=kind, size=500)
+    cut = Bpe.fit(asked, [text]).as_json()
+    monkeypatch.setattr("regard.text.bpe.parts", lambda text: [text])
+    assert Bpe.fit(asked, [text]).as_json() == cut
+
+
 def test_what_the_library_calls_unknown_can_not_be_a_piece():
     stored = fit(kind="bpe").as_json()
     with pytest.raises(RunError, match="a piece is empty"):
