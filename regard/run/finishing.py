@@ -11,7 +11,7 @@ from regard.models.predictor import Predictor
 from regard.models.weights import load_weights
 from regard.run.opened import SEALED, Run, plain
 from regard.tasks.recipe import relative_to
-from regard.train.memory import give_back_memory, peak_memory
+from regard.train.memory import free_large_memory, give_back_memory, peak_memory
 from regard.train.report import card
 from regard.train.training import Training
 
@@ -20,6 +20,7 @@ def finish(training: Training) -> Run:
     """Turn a finished training into a run: final weights, test scores, samples, pictures, card.
     run.json comes last: without its scores a run counts as unfinished, and can be resumed."""
     folder, task, network = training.folder, training.task, training.network
+    free_large_memory()
     give_back_memory()  # what training needed does not fit what scoring needs
     load_weights(network, training.final_weights(), "the checkpoint")
     facts = read_table(folder / "run.json")

@@ -1,7 +1,7 @@
 """Does a language model recite? The share of beginnings from the test part that it goes on with,
 word for word, as the training text does somewhere (Carlini et al. 2021)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,10 @@ def memorised(stepper: Continuation, train: TokenRow, test: TokenRow) -> Score |
     if not len(beginnings):
         return None
     sight = stepper.room or PROMPT + WRITTEN
-    texts = _continued(stepper, beginnings.tolist(), max(1, IN_SIGHT // sight))
-    recited = [len(text) == WRITTEN and contains(train, text) for text in texts]
-    rows = np.array([(one, 1) for one in recited], dtype=float)
+    texts = list(_continued(stepper, beginnings.tolist(), max(1, IN_SIGHT // sight)))
+    whole = [text for text in texts if len(text) == WRITTEN]
+    recited = sum(contained(train, whole))
+    rows = np.array([(n < recited, 1) for n in range(len(texts))], dtype=float)
     read = min(PROMPT, sight)
     how = f"memorised|prompt:{read}-tokens|continued-greedily:{WRITTEN}-tokens|verbatim"
     return Tally(rows, percent, how).score()
@@ -49,18 +50,23 @@ def _beginnings(test: TokenRow) -> NDArray[np.int64]:
     return np.array(fitting, dtype=np.int64).reshape(-1, PROMPT)
 
 
-def contains(tokens: TokenRow, wanted: Ids) -> bool:
-    """Does this run of tokens stand somewhere in the row?
+def contained(tokens: TokenRow, wanted: Sequence[Ids]) -> list[bool]:
+    """Which of these runs of tokens stand somewhere in the row? It may be long: it is gone through
+    once.
 
-    >>> contains(np.array([5, 6, 7, 8]), np.array([6, 7])), contains(np.array([5]), np.array([7]))
-    (True, False)
+    >>> contained(np.array([5, 6, 7, 8]), [np.array([6, 7]), np.array([7, 6])])
+    [True, False]
     """
+    found, longest = [False] * len(wanted), max(map(len, wanted), default=1)
     for start in range(0, len(tokens), AT_ONCE):
-        part = tokens[start : start + AT_ONCE + len(wanted) - 1]
-        room = max(0, len(part) - len(wanted) + 1)  # places where it could begin
-        places = np.flatnonzero(part[:room] == wanted[0])
-        for shift in range(1, len(wanted)):
-            places = places[part[places + shift] == wanted[shift]]
-        if len(places):
-            return True
-    return False
+        part = tokens[start : start + AT_ONCE + longest - 1]
+        found = [yes or _in(part, one) for yes, one in zip(found, wanted, strict=True)]
+    return found
+
+
+def _in(part: Ids, wanted: Ids) -> bool:
+    room = max(0, len(part) - len(wanted) + 1)  # places where it could begin
+    places = np.flatnonzero(part[:room] == wanted[0])
+    for shift in range(1, len(wanted)):
+        places = places[part[places + shift] == wanted[shift]]
+    return bool(len(places))

@@ -9,7 +9,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # from glibc's malloc.h
+# From glibc's malloc.h.
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -2, -3, -4
+LARGE, MAPPED = 32 << 20, 65536  # the largest threshold that glibc takes; how many, as usual
 FORGET_PEAK = "5"  # what /proc/self/clear_refs calls it
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
@@ -17,13 +19,22 @@ PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 def keep_freed_memory() -> bool:
     """Tell the C allocator to: a training step asks for the same large blocks again and again,
     and fresh pages from the kernel are slow. False where the C library is not glibc."""
+    return _wish((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, 2**31 - 1), (M_TOP_PAD, 64 << 20))
+
+
+def free_large_memory() -> bool:
+    """Tell it to give large blocks back as soon as they are free, as before `keep_freed_memory`:
+    what counts a whole text holds many of them, each of another size and only once."""
+    return _wish((M_MMAP_MAX, MAPPED), (M_MMAP_THRESHOLD, LARGE), (M_TRIM_THRESHOLD, LARGE))
+
+
+def _wish(*wishes: tuple[int, int]) -> bool:
     if not sys.platform.startswith("linux"):
         return False
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
         return False
-    wishes = [(M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, 2**31 - 1), (M_TOP_PAD, 64 << 20)]
     return all([mallopt(option, value) == 1 for option, value in wishes])
 
 
