@@ -134,7 +134,7 @@ def counted(counts: Mapping[str, Any], meanings: Mapping[str, str]) -> list[str]
     """What there is any of, in words.
 
     >>> counted({"skipped_rows": 1200, "overlapping": 0}, LEFT_OUT)
-    ['1,200 rows that could not be used']
+    ['1,200 rows or files that could not be used']
     >>> counted({"cut_texts": 7, "kept": "tail"}, REMARKS)
     ['7 texts are longer than the model takes: only their ends were read']
     """

@@ -71,7 +71,9 @@ def test_a_share_of_nothing_is_refused_before_training(small):
 
 
 def test_a_sample_that_does_not_fit_is_refused_before_training(small, tmp_path):
-    with pytest.raises(ConfigError, match="samples: 'aaaaaaaaaaaaaaaaaaaaaaaa' is empty or longer"):
+    with pytest.raises(
+        ConfigError, match="samples: 'aaaaaaaaaaaaaaaaaaaaaaaa' is empty or too long"
+    ):
         new_training(small('samples=["abc", "aaaaaaaaaaaaaaaaaaaaaaaa"]'), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
