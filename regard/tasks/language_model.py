@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Self
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Tree
@@ -18,8 +19,7 @@ from regard.models.decoder import Decoder
 from regard.models.ngram import NGram
 from regard.models.predictor import Predictor
 from regard.models.recurrent import RecurrentNetwork
-from regard.names import Scores
-from regard.nn.cross_entropy import cross_entropy
+from regard.names import PAD, Scores
 from regard.nn.padding import padded
 from regard.shapes import DecoderSettings
 from regard.tasks.batches import Batches
@@ -170,7 +170,13 @@ class LanguageModel(Usual):
         device = next(network.parameters()).device
         ids = padded([window.ids.tolist() for window in batch]).to(device)  # (B, T + 1)
         logits = self._logits(network, ids[:, :-1], batch)  # (B, T, V)
-        total = cross_entropy(logits, ids[:, 1:], smoothing)
+        total = F.cross_entropy(
+            logits.flatten(0, 1),
+            ids[:, 1:].flatten(),
+            ignore_index=PAD,
+            label_smoothing=smoothing,
+            reduction="sum",
+        )
         return Loss(total, sum(len(window.ids) - 1 for window in batch))
 
     def _logits(self, network: Any, ids: Tensor, batch: list[Window]) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Tree
@@ -24,8 +25,7 @@ from regard.models.encoder import Source
 from regard.models.encoder_decoder import EncoderDecoder
 from regard.models.predictor import Predictor
 from regard.models.seq2seq import Seq2Seq
-from regard.names import START, STOP, Prediction, Scores
-from regard.nn.cross_entropy import cross_entropy
+from regard.names import PAD, START, STOP, Prediction, Scores
 from regard.nn.padding import padded
 from regard.tasks.answering import evaluate_answers
 from regard.tasks.batches import Rows
@@ -149,7 +149,13 @@ class Transduce(Usual):
     def loss(self, network: nn.Module, batch: list[IdPair], smoothing: float = 0.0) -> Loss:
         logits = self._logits(network, batch)  # (B, T, V)
         write = padded([[*pair.target, STOP] for pair in batch]).to(logits.device)  # (B, T)
-        total = cross_entropy(logits, write, smoothing)
+        total = F.cross_entropy(
+            logits.flatten(0, 1),
+            write.flatten(),
+            ignore_index=PAD,
+            label_smoothing=smoothing,
+            reduction="sum",
+        )
         return Loss(total, sum(len(pair.target) + 1 for pair in batch))
 
     def _logits(self, network: nn.Module, batch: list[IdPair]) -> Tensor:
