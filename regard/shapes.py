@@ -111,6 +111,9 @@ class JudgeSettings(Settings):
     word_dropout: float = Field(default=0.0, ge=0, lt=1)
     """Share of the tokens that training takes for unknown ones, so that no single word decides
     (Iyyer et al. 2015)."""
+    pairs: int = Field(default=0, ge=0)
+    """Rows of a table of vectors for pairs of neighbouring tokens, which are added to the tokens'
+    own; 0: none. `mean` with pairs is fastText (Joulin et al. 2017)."""
 
 
 class ReadingStackSettings(JudgeSettings, EncoderSettings):
@@ -128,6 +131,14 @@ class ReadingStackSettings(JudgeSettings, EncoderSettings):
             raise ValueError(
                 'pooling = "first" with causal = true: the first token has seen nothing of the '
                 "text. Try last or mean."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def pairs_fit(self) -> Self:
+        if self.causal and self.pairs:
+            raise ValueError(
+                f"pairs = {self.pairs} with causal = true: a GPT knows no pairs. Leave out one."
             )
         return self
 

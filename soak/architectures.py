@@ -61,9 +61,13 @@ STACKS: list[dict[str, Any]] = [
 ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make another computation
     TransformerSettings: STACKS,
     DecoderSettings: STACKS,
-    ReadingStackSettings: [*STACKS, {"causal": True, "pooling": "last", "segments": 0}],
+    ReadingStackSettings: [
+        *STACKS,
+        {"causal": True, "pooling": "last", "segments": 0},
+        {"pairs": 30},
+    ],
     ReadingRnnSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False}],
-    MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2}],
+    MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2, "pairs": 30}],
     RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
     Seq2SeqSettings: [
         {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": True},

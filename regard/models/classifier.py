@@ -23,11 +23,11 @@ ReadingSettings = MeanSettings | ReadingRnnSettings | ReadingStackSettings
 
 
 class MeanReader(nn.Module):
-    """A vector for every token, whatever stands beside it."""
+    """A vector for every token, whatever else stands in the text."""
 
     def __init__(self, s: MeanSettings, vocabulary: int) -> None:
         super().__init__()
-        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
+        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False, pairs=s.pairs)
         self.apply(init_weights)
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:
@@ -40,7 +40,7 @@ class RnnReader(nn.Module):
     def __init__(self, s: ReadingRnnSettings, vocabulary: int) -> None:
         super().__init__()
         self.pooling = s.pooling
-        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False)
+        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False, pairs=s.pairs)
         self.reader = Recurrent(s, s.width)
         self.drop = Dropout(s.dropout)
         self.embed.apply(init_weights)  # the cells begin as torch has them
@@ -58,7 +58,8 @@ class StackReader(nn.Module):
     def __init__(self, s: ReadingStackSettings, vocabulary: int) -> None:
         super().__init__()
         self.pooling = s.pooling
-        self.stack: Any = Decoder.of(s, vocabulary) if s.causal else Encoder.of(s, vocabulary)
+        stack = Decoder.of(s, vocabulary) if s.causal else Encoder.of(s, vocabulary, s.pairs)
+        self.stack: Any = stack
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:
         """Padding behind a text is not seen from it: the mask of an encoder hides it, and in a

@@ -43,9 +43,10 @@ class Encoder(Stack):
         self.segments = nn.Embedding(segments, s.width) if segments else None
 
     @classmethod
-    def of(cls, s: EncoderSettings, vocabulary: int) -> "Encoder":
-        """An encoder by itself, with a table of its own."""
-        embed = TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale)
+    def of(cls, s: EncoderSettings, vocabulary: int, pairs: int = 0) -> "Encoder":
+        """An encoder by itself, with a table of its own, and one of pairs where `pairs` has rows
+        for it."""
+        embed = TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale, pairs=pairs)
         encoder = cls(s, embed, s.layers, s.segments)
         encoder.apply(init_weights)
         return encoder

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from regard.errors import ShapeError
 
+SPREAD = 1_000_003  # a prime, so that neighbouring ids do not meet in one row of pairs
+
 
 def one_hot(ids: Tensor, vocabulary: int) -> Tensor:
     """ids of any shape -> (..., V): a 1 at the place of the id, 0 elsewhere. Times a table it gives
@@ -36,12 +38,13 @@ def require_ids(ids: Tensor, vocabulary: int) -> None:
 class TokenEmbedding(nn.Module):
     """A table of V vectors. Looked up it is scaled by sqrt(E), as in Vaswani et al. 2017, 3.4,
     so that a table small enough to score with is large enough to add positions to. BERT and GPT
-    do without."""
+    do without. `pairs`: rows of a table of pairs, which are added; 0: none."""
 
-    def __init__(self, vocabulary: int, width: int, *, scaled: bool = True) -> None:
+    def __init__(self, vocabulary: int, width: int, *, scaled: bool = True, pairs: int = 0) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, width)
         self.scale = width**0.5 if scaled else 1.0
+        self.pairs = PairTable(pairs, width) if pairs else None
 
     def forward(self, ids: Tensor) -> Tensor:
         """(B, T) -> (B, T, E)"""
@@ -50,8 +53,29 @@ class TokenEmbedding(nn.Module):
         except (IndexError, RuntimeError):  # only now, since looking at every id costs time
             require_ids(ids, self.table.num_embeddings)
             raise
-        return found * self.scale if self.scale != 1 else found
+        found = found * self.scale if self.scale != 1 else found
+        return found if self.pairs is None else found + self.pairs(ids)
 
     def scores(self, x: Tensor) -> Tensor:
         """(B, T, E) -> logits (B, T, V)"""
         return F.linear(x, self.table.weight)
+
+
+class PairTable(nn.Module):
+    """A vector for each token and the one before it. Pairs find their row by a hash, so that a
+    table of any size will do, and those that meet in a row share it (Joulin et al. 2017, 2.1). All
+    begin with zeros: what was never met adds nothing."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(rows, width))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(B, T) -> (B, T, E)"""
+        before = F.pad(ids, (1, 0))[:, :-1]  # nothing, 0, stands before the first
+        return F.embedding(pair_rows(before, ids, len(self.weight)), self.weight)
+
+
+def pair_rows(before: Tensor, ids: Tensor, rows: int) -> Tensor:
+    """Token ids -> whole numbers below `rows`, of the same shape."""
+    return (before.long() * SPREAD + ids) % rows

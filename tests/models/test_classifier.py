@@ -1,11 +1,13 @@
-"""Words that a classifier takes for unknown while it trains."""
+"""What classifiers do with words: some are lost while they train, and pairs of them count."""
 
 import pytest
 import torch
+from pydantic import ValidationError
 
 from regard.models.classifier import Classifier, WordDropout
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE, PAD, START, STOP, UNKNOWN
+from regard.nn.embeddings import PairTable
 from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 
 V = 50
@@ -32,3 +34,21 @@ def test_words_are_lost_while_training_only(kind):
     source = Source.of(ROWS)
     assert torch.equal(network.eval()(source), plain.eval()(source))
     assert not torch.equal(network.train()(source), plain.train()(source))
+
+
+@pytest.mark.parametrize("kind", [MeanSettings, ReadingRnnSettings, ReadingStackSettings])
+def test_pairs_tell_the_order_of_words_and_padding_makes_none(kind):
+    torch.manual_seed(0)
+    network = Classifier(kind(width=8, pairs=100), V, 3).double().eval()
+    (table,) = (m for m in network.modules() if isinstance(m, PairTable))
+    torch.nn.init.normal_(table.weight)
+    together = network(Source.of(ROWS))
+    for row, found in zip(ROWS, together, strict=True):
+        torch.testing.assert_close(found, network(Source.of([row]))[0], rtol=0, atol=1e-12)
+    turned = network(Source.of([[START, 9, 7, STOP]]))[0]
+    assert (turned - together[1]).abs().max() > 1e-3
+
+
+def test_a_network_that_a_gpt_could_begin_has_no_pairs():
+    with pytest.raises(ValidationError, match="pairs = 100 with causal = true: a GPT knows no"):
+        ReadingStackSettings(causal=True, pooling="last", pairs=100)

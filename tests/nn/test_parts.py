@@ -5,7 +5,7 @@ from torch.nn import functional as F
 from regard.errors import ShapeError
 from regard.nn.block import Block
 from regard.nn.cache import KeyValues
-from regard.nn.embeddings import TokenEmbedding, one_hot, require_ids
+from regard.nn.embeddings import SPREAD, TokenEmbedding, one_hot, pair_rows, require_ids
 from regard.nn.feed_forward import FeedForward
 from regard.nn.mask import Mask
 from regard.shapes import TransformerSettings
@@ -56,6 +56,26 @@ def test_a_table_without_a_scale_is_looked_up_as_it_is():
     assert torch.equal(embed(ids), embed.table.weight[ids])
     x = torch.randn(2, 3, 4)
     torch.testing.assert_close(embed.scores(x), x @ embed.table.weight.T)
+
+
+def test_pairs_are_added_by_the_row_of_their_hash_and_begin_with_nothing():
+    torch.manual_seed(0)
+    embed, ids = TokenEmbedding(90, 4, pairs=37).double(), torch.randint(0, 90, (3, 8))
+    plain = embed.table.weight[ids] * 2
+    assert torch.equal(embed(ids), plain)
+    torch.nn.init.normal_(embed.pairs.weight)
+    found = embed(ids)
+    for b, row in enumerate(ids.tolist()):
+        for t, (before, token) in enumerate(zip([0, *row], row, strict=False)):
+            pair = embed.pairs.weight[(before * SPREAD + token) % 37]
+            torch.testing.assert_close(found[b, t], plain[b, t] + pair, rtol=0, atol=1e-12)
+    assert embed(ids[:, :0]).shape == (3, 0, 4)
+
+
+def test_pairs_of_a_large_vocabulary_spread_over_their_table():
+    rows = pair_rows(torch.arange(300)[:, None], torch.arange(300), 1000)
+    counts = torch.bincount(rows.flatten(), minlength=1000)
+    assert counts.min() > 60 and counts.max() < 120, "90 each, if all were even"
 
 
 def test_swiglu_gates_one_half_by_the_other():
