@@ -36,16 +36,23 @@ class Tally:
     value_of: Callable[[Counts], Counts]
     signature: str
     """How the counts were made; `score` adds how the interval was."""
+    centred: bool = False
+    """Of percentages whose samples score lower than all examples do: whether the interval is moved
+    to where the value is."""
 
     def score(self) -> Score:
         """The value of all examples, and its 95 % percentile interval."""
+        value = self.value_of(self.rows.sum(axis=0))
         values = self.value_of(resample(self.rows))  # (samples,)
-        low, high = np.percentile(values, [2.5, 97.5])
+        between = np.percentile(values, [2.5, 97.5])
+        if self.centred:
+            between = np.clip(between + value - values.mean(), 0, 100)
+        how = "|interval:centred" if self.centred else ""
         return Score(
-            value=float(self.value_of(self.rows.sum(axis=0))),
-            low=float(low),
-            high=float(high),
-            signature=f"{self.signature}|n:{len(self.rows)}|bootstrap:{SAMPLES}|seed:{SEED}",
+            value=float(value),
+            low=float(between[0]),
+            high=float(between[1]),
+            signature=f"{self.signature}{how}|n:{len(self.rows)}|bootstrap:{SAMPLES}|seed:{SEED}",
         )
 
 

@@ -55,8 +55,8 @@ def accuracy(predicted: ArrayLike, wanted: ArrayLike) -> Tally:
 def macro_f1(predicted: ArrayLike, wanted: ArrayLike, classes: int) -> Tally:
     """F1 of every class by itself, in percent, the mean over classes: rare ones count as much as
     others. A class that is neither wanted nor predicted is left out; so it is from a sample. With
-    many classes of few examples, samples score lower: the interval may lie below the value, while
-    the difference of two systems stays fair.
+    many classes of few examples, samples score lower than all examples do, so the interval is
+    moved up by as much; the difference of two systems is fair without that.
 
     Two counts of a class are enough, 2 x true positives and predicted + wanted. Where they are
     more than CELLS for all examples, blocks of examples are drawn, as the signature tells.
@@ -73,7 +73,7 @@ def macro_f1(predicted: ArrayLike, wanted: ArrayLike, classes: int) -> Tally:
     for (examples, numbers), at, times in (shared, 0, 2), (ours, classes, 1), (theirs, classes, 1):
         np.add.at(rows.reshape(-1), block[examples] * 2 * classes + at + numbers, times)
     blocks = f"|blocks:{len(rows)}-of-{len(right)}-examples" if len(rows) < len(right) else ""
-    return Tally(rows, _macro_f1, f"macro_f1|classes:met{blocks}")
+    return Tally(rows, _macro_f1, f"macro_f1|classes:met{blocks}", centred=True)
 
 
 def micro_f1(predicted: ArrayLike, wanted: ArrayLike) -> Tally:

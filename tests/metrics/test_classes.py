@@ -126,8 +126,31 @@ def test_the_interval_holds_the_value_and_the_signature_says_how():
         assert 0 < score.low < score.value < score.high < 100
         assert score.signature.startswith(name)
         assert score.signature.endswith("|n:300|bootstrap:1000|seed:0")
+        assert ("|interval:centred|" in score.signature) == (name == "macro_f1")
     for tally in classify_tallies(*guesses(300, C), C).values():
         assert tally.score().low < tally.score().value < tally.score().high
+
+
+@pytest.mark.parametrize("texts", [1, 2])
+def test_with_a_text_or_two_of_each_of_many_classes_the_interval_holds_the_value(texts):
+    wanted = np.repeat(np.arange(1000), texts)
+    random = np.random.default_rng(0)
+    other = random.integers(0, 1000, size=len(wanted))
+    predicted = np.where(random.random(len(wanted)) < 0.6, wanted, other)
+    tally = macro_f1(predicted, wanted, 1000)
+    score, samples = tally.score(), tally.value_of(resample(tally.rows))
+    assert np.percentile(samples, 97.5) < score.value, "left alone, it would lie below"
+    assert score.low < score.value < score.high
+    assert score.high - score.low == pytest.approx(np.ptp(np.percentile(samples, [2.5, 97.5])))
+    assert "|interval:centred|n:" in score.signature
+
+
+def test_an_interval_of_percentages_ends_at_0_and_100():
+    wanted = np.arange(30) % 10
+    wrong = np.where(np.arange(30) < 1, wanted, (wanted + 1) % 10)
+    for predicted in (wrong, np.where(wrong == wanted, (wanted + 1) % 10, wanted)):
+        score = macro_f1(predicted, wanted, 10).score()
+        assert 0 <= score.low <= score.value <= score.high <= 100
 
 
 def test_a_better_classifier_differs_and_one_that_is_as_good_does_not():
@@ -150,7 +173,7 @@ def test_blocks_of_examples_have_the_same_value_and_about_the_same_interval(monk
     blocks = macro_f1(predicted, wanted, C).score()
     assert blocks.value == pytest.approx(alone.value)
     assert blocks.high - blocks.low == pytest.approx(alone.high - alone.low, rel=0.15)
-    assert "|blocks:400-of-3000-examples|n:400|" in blocks.signature
+    assert "|blocks:400-of-3000-examples|interval:centred|n:400|" in blocks.signature
     assert "blocks" not in alone.signature
 
 
