@@ -24,6 +24,7 @@ SHAPES: dict[str, type[Settings]] = {
     "rnn": ReadingRnnSettings,
     "transformer": ReadingStackSettings,
 }
+SECTIONS = ("data", "model", "tokens", "train")
 REFUSED = {
     "model.kind": "every kind is tried. Train one alone with: regard train classify TABLE",
     "train.steps": "the models share the time that --budget gives, and take as many steps as fit.",
@@ -34,6 +35,12 @@ REFUSED = {
 def asked_for(sets: Sequence[str]) -> Tree:
     """The settings that hold for all candidates, refused where they can not."""
     given = override({}, sets)
+    for section in SECTIONS:
+        if not isinstance(given.get(section, {}), dict):
+            raise ConfigError(
+                f'--set {section}={given[section]}: "{section}" is a section, not a value. Name a '
+                f"setting in it, as in {section}.KEY=VALUE."
+            )
     for name, why in REFUSED.items():
         section, key = name.split(".")
         if key in given.get(section, {}):

@@ -126,6 +126,10 @@ COMMANDS = {
         ["model.width", "wide", "expected a number"],
     ),
     "a section": (["train", "translate", "good.tsv", "--set", "train=3"], ["train", "3"]),
+    "a section for all models": (
+        ["compare", "head.csv", "--set", "model=rnn"],
+        ['"model" is a section, not a value', "model.KEY=VALUE"],
+    ),
     "a number in quotes": (
         ["train", "translate", "good.tsv", "--set", 'model.width="64"'],
         ["model.width", "expected a number", "'64'"],
