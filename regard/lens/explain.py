@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.backends import cudnn
 
 from regard.errors import ConfigError
 from regard.lens.capture import attentions, capture
@@ -91,7 +92,8 @@ def _tokens(
 
 def gradient(network: nn.Module, source: Source, label: int) -> Tensor:
     """(T,)"""
-    with first_vectors(network) as vectors, torch.enable_grad():
+    # cuDNN goes back through recurrent layers only while they train.
+    with first_vectors(network) as vectors, torch.enable_grad(), cudnn.flags(enabled=False):
         score = network(source)[0, label]
         (slope,) = torch.autograd.grad(score, vectors[0])  # (1, T, E)
     return (slope * vectors[0]).sum(dim=-1)[0].detach()

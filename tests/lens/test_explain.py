@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -10,22 +11,27 @@ import torch
 from click.testing import CliRunner
 
 from regard.build import new_training
-from regard.cli.explaining import told
+from regard.cli.explaining import page, told
 from regard.cli.predict import predict
 from regard.errors import ConfigError
 from regard.lens.explain import explain
 from regard.models.encoder import Source
+from regard.names import START, STOP
+from regard.nn.embeddings import TokenEmbedding
 from regard.run import finish, train
 from regard.tasks.recipe import check_recipe
 
 SHAPES = {
     "transformer": {"width": 16, "heads": 2, "layers": 2, "max_length": 24},
+    "first": {"width": 16, "heads": 2, "layers": 2, "max_length": 24, "pooling": "first"},
     "causal": {"width": 16, "heads": 2, "layers": 1, "max_length": 24, "causal": True,
                "pooling": "last"},
     "rnn": {"kind": "rnn", "width": 16, "max_length": 24},
     "mean": {"kind": "mean", "width": 16, "max_length": 24},
+    "pairs": {"kind": "mean", "width": 16, "max_length": 24, "pairs": 500},
     "bag": {"kind": "bag"},
 }  # fmt: skip
+TWO = {"width": 16, "heads": 2, "layers": 1, "max_length": 24, "segments": 2}
 TEXT = "it was a great film"
 
 
@@ -34,15 +40,15 @@ def runs(tmp_path_factory):
     home, dice = tmp_path_factory.mktemp("explain"), random.Random(0)
     words = {"good": ["great", "fine"], "bad": ["awful", "sad"]}
     rows = [
-        f"it was a {dice.choice(words[label])} film {i},{label}\n"
+        f"it was a {dice.choice(words[label])} film {i},so it was <b>,{label}\n"
         for i in range(60)
         for label in words
     ]
     table = home / "table.csv"
-    table.write_text("text,label\n" + "".join(rows))
-    found = {}
-    for name, model in {**SHAPES, "several": SHAPES["mean"]}.items():
-        data = {"path": str(table), **({"separator": ";"} if name == "several" else {})}
+    table.write_text("text,other,label\n" + "".join(rows))
+    found, more = {}, {"several": {"separator": ";"}, "two": {"other": "other"}}
+    for name, model in {**SHAPES, "several": SHAPES["mean"], "two": TWO}.items():
+        data = {"path": str(table), "text": "text", "label": "label", **more.get(name, {})}
         tree = {"task": "classify", "data": data, "model": model,
                 "train": {"steps": 0 if name == "bag" else 60, "rate": 0.02}}  # fmt: skip
         tree |= {} if name == "bag" else {"tokens": {"kind": "word"}}
@@ -53,27 +59,36 @@ def runs(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", [*(name for name in SHAPES if name != "bag"), "several"])
+NETWORKS = [name for name in SHAPES if name != "bag"]
+
+
+@pytest.mark.parametrize("name", [*NETWORKS, "several", "two"])
 def test_leave_one_out_is_what_is_lost_without_a_token(runs, name, monkeypatch):
     run = runs[name]
     monkeypatch.setattr("regard.lens.explain.TOKENS_AT_ONCE", 15)  # two texts of seven tokens
-    found = explain(run.task, run.network, TEXT, "leave-one-out")
-    ids, _ = run.task.encode(TEXT)
+    telling = "awful" if name == "two" else "great"  # two texts without either are "good"
+    text = "it was a awful film\tso it was <b>" if name == "two" else TEXT
+    found = explain(run.task, run.network, text, "leave-one-out")
+    ids, segments = run.task.encode(text)
     label = run.task.labels.index(found.label)
+    assert (segments is not None) == (name == "two")
 
-    def chance(ids):
+    def chance(gone=None):
+        kept = [t for t in range(len(ids)) if t != gone]
+        parts = None if segments is None else torch.tensor([[segments[t] for t in kept]])
         with torch.no_grad():
-            logits = run.network(Source.of([ids])) / run.task.temperature
+            source = Source(torch.tensor([[ids[t] for t in kept]]), None, parts)
+            logits = run.network(source) / run.task.temperature
         return float((logits.sigmoid() if name == "several" else logits.softmax(-1))[0, label])
 
-    assert chance(ids) == pytest.approx(found.probability), "the probability that predict tells"
-    expected = [chance(ids) - chance(ids[:t] + ids[t + 1 :]) for t in range(len(ids))]
+    assert chance() == pytest.approx(found.probability), "the probability that predict tells"
+    expected = [chance() - chance(t) for t, i in enumerate(ids) if i not in (START, STOP)]
     values = [value for _, value in found.pieces]
-    assert values == pytest.approx(expected[1:-1], abs=1e-6)
-    assert max(found.pieces, key=lambda piece: piece[1])[0] == "great"
+    assert values == pytest.approx(expected, abs=1e-6)
+    assert max(found.pieces, key=lambda piece: piece[1])[0] == telling
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if name != "bag"])
+@pytest.mark.parametrize("name", NETWORKS)
 def test_gradient_times_input_agrees_with_finite_differences(runs, name):
     run = runs[name]
     network = run.task.network().double()
@@ -82,8 +97,8 @@ def test_gradient_times_input_agrees_with_finite_differences(runs, name):
     found = explain(run.task, network, TEXT, "gradient")
     ids, _ = run.task.encode(TEXT)
     label = run.task.labels.index(found.label)
-    table = next(m for m in network.modules() if m.__class__.__name__ == "TokenEmbedding").table
-    real, step = table.forward, 1e-6
+    embed = next(m for m in network.modules() if isinstance(m, TokenEmbedding))
+    real, step = embed.forward, 1e-6
     values = []
     for place in range(len(ids)):
         scores = []
@@ -94,23 +109,34 @@ def test_gradient_times_input_agrees_with_finite_differences(runs, name):
                 vectors[0, place] *= 1 + sign * step
                 return vectors
 
-            table.forward = shifted
+            embed.forward = shifted
             with torch.no_grad():
                 scores.append(float(network(Source.of([ids]))[0, label]))
         values.append((scores[0] - scores[1]) / (2 * step))
-    table.forward = real
+    embed.forward = real
     assert [v for _, v in found.pieces] == pytest.approx(values[1:-1], abs=1e-5)
 
 
-def test_rollout_is_the_product_of_what_each_layer_saw(runs):
-    run = runs["transformer"]
+def test_gradients_go_back_without_cudnn_which_refuses_to_where_nothing_trains(runs):
+    run, seen = runs["rnn"], []
+    hook = run.network.register_forward_hook(lambda *_: seen.append(torch.backends.cudnn.enabled))
+    before = torch.backends.cudnn.enabled
+    explain(run.task, run.network, TEXT, "gradient")
+    hook.remove()
+    assert seen[-1] is False and torch.backends.cudnn.enabled == before
+
+
+@pytest.mark.parametrize("name", ["transformer", "first", "causal"])
+def test_rollout_is_the_product_of_what_each_layer_saw(runs, name):
+    run = runs[name]
     found = explain(run.task, run.network, TEXT, "rollout")
     picture = run.look(TEXT)
     flow = torch.eye(len(picture.maps[0].columns), dtype=torch.float64)
     for one in picture.maps:
         mean = torch.from_numpy(one.weights).double().mean(0)
         flow = (0.5 * mean + 0.5 * torch.eye(len(mean), dtype=torch.float64)) @ flow
-    expected = flow.mean(0).tolist()[1:-1]
+    stands = {"mean": flow.mean(0), "first": flow[0], "last": flow[-1]}  # for the whole text
+    expected = stands[run.recipe.model.pooling].tolist()[1:-1]
     assert [v for _, v in found.pieces] == pytest.approx(expected, abs=1e-6)
 
 
@@ -168,6 +194,22 @@ def test_in_the_terminal_as_json_and_as_a_page(runs, tmp_path):
     )
     chance = f"{row['label']} ({100 * row['probabilities'][row['label']]:.0f} %): "
     assert shown.stdout.startswith(chance)
-    page = tmp_path / "page.html"
-    CliRunner().invoke(predict, [folder, "<b> great", "--explain", "--html", str(page)])
-    assert "<b>" not in page.read_text() and "great" in page.read_text()
+    home = tmp_path / "page.html"
+    folder = str(runs["two"].folder)  # it knows the word <b>
+    done = CliRunner().invoke(
+        predict, [folder, "great\tit was <b>", "--explain", "--html", str(home)]
+    )
+    assert "<b>" in done.stdout, "in the terminal as it is"
+    written = home.read_text()
+    assert ">&lt;b&gt;</span>" in written and "<b>" not in written and "great" in written
+
+
+def test_no_label_gets_into_a_page_as_a_tag(runs):
+    found = runs["mean"].explain(TEXT)
+    chances = {"<i>": 1.0}
+    named = found._replace(
+        label="<i>", judgement=replace(found.judgement, output="<u>", probabilities=chances)
+    )
+    written = page([named])
+    assert "&lt;i&gt; (100 %; given: &lt;u&gt;)" in written
+    assert "<i>" not in written and "<u>" not in written
