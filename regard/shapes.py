@@ -25,10 +25,14 @@ class StackSettings(Settings):
     """Sliding window: a token sees those less than this far away; without it, all of them."""
     feed: int | None = Field(default=None, ge=1)
     """Width inside the feed-forward layer; 4 * width by default (8/3 * width for swiglu)."""
-    activation: Literal["relu", "gelu", "swiglu"] = "relu"
-    """The bend between the two products of the feed-forward layer."""
+    activation: Literal["relu", "gelu", "gelu_tanh", "swiglu"] = "relu"
+    """The bend between the two products of the feed-forward layer. gelu_tanh: GELU as GPT-2 has it,
+    by a formula that comes near it."""
     norm: Literal["layer", "rms"] = "layer"
     """LayerNorm, or RMSNorm, which leaves out the mean."""
+    norm_epsilon: float | None = Field(default=None, ge=1e-12, lt=1)
+    """What norms add to the variance, so that nothing is divided by 0; by default 1e-5 for layer,
+    and for rms the smallest step from 1 to the next number: 1.2e-7 in float32."""
     norm_place: Literal["pre", "post"] = "pre"
     """pre: x + f(norm(x)), trains without care; post: norm(x + f(x)), as in Vaswani et al. 2017."""
     positions: Literal["sinusoidal", "learned", "rotary", "both", "relative", "alibi", "none"] = (
@@ -101,6 +105,9 @@ class DecoderSettings(StackSettings):
 
     layers: int = Field(default=2, ge=1)
     """Layers, each with its own attention."""
+    tied: bool = True
+    """Score with the table that tokens are looked up in, as GPT-2 does, instead of another one, as
+    Llama does (Press & Wolf 2017): fewer parameters."""
 
 
 class JudgeSettings(Settings):

@@ -56,6 +56,7 @@ STACKS: list[dict[str, Any]] = [
     {"kv_heads": 2, "head_width": 6},
     {"window": 3},
     {"dropout": 0.2},
+    {"norm_epsilon": 1e-3},
     {"positions": "rotary", "norm": "rms", "activation": "swiglu", "kv_heads": 2},
 ]
 ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make another computation

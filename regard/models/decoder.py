@@ -64,8 +64,10 @@ class Decoder(Stack):
 
     @classmethod
     def of(cls, s: DecoderSettings | EncoderSettings, vocabulary: int) -> "Decoder":
-        """A decoder by itself; what goes in and what comes out share one table."""
-        decoder = cls(s, TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale), s.layers)
+        """A decoder by itself; what goes in and what comes out share one table, if it is tied."""
+        tied = s.tied if isinstance(s, DecoderSettings) else True  # who only reads needs no other
+        embed = TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale, tied=tied)
+        decoder = cls(s, embed, s.layers)
         decoder.apply(init_weights)
         return decoder
 

@@ -1,4 +1,4 @@
-"""Token ids to vectors, and back to scores over the vocabulary with the same table.
+"""Token ids to vectors, and back to scores over the vocabulary, mostly with the same table.
 
 B batch   T positions   E model width   V vocabulary
 """
@@ -38,13 +38,24 @@ def require_ids(ids: Tensor, vocabulary: int) -> None:
 class TokenEmbedding(nn.Module):
     """A table of V vectors. Looked up it is scaled by sqrt(E), as in Vaswani et al. 2017, 3.4,
     so that a table small enough to score with is large enough to add positions to. BERT and GPT
-    do without. `pairs`: rows of a table of pairs, which are added; 0: none."""
+    do without. `pairs`: rows of a table of pairs, which are added; 0: none. `tied`: whether the
+    table is scored with too, or another one is."""
 
-    def __init__(self, vocabulary: int, width: int, *, scaled: bool = True, pairs: int = 0) -> None:
+    def __init__(
+        self,
+        vocabulary: int,
+        width: int,
+        *,
+        scaled: bool = True,
+        pairs: int = 0,
+        tied: bool = True,
+    ) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, width)
         self.scale = width**0.5 if scaled else 1.0
         self.pairs = PairTable(pairs, width) if pairs else None
+        # A table, no nn.Linear: it begins as the other one does, and Muon leaves both alone.
+        self.judge = None if tied else nn.Embedding(vocabulary, width)
 
     def forward(self, ids: Tensor) -> Tensor:
         """(B, T) -> (B, T, E)"""
@@ -58,7 +69,7 @@ class TokenEmbedding(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """(B, T, E) -> logits (B, T, V)"""
-        return F.linear(x, self.table.weight)
+        return F.linear(x, (self.judge or self.table).weight)
 
 
 class PairTable(nn.Module):

@@ -3,15 +3,24 @@
 B batch   T positions   E model width   F width inside
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.shapes import StackSettings
 
+BENDS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # Hendrycks & Gimpel 2016
+}
+
 
 class FeedForward(nn.Module):
-    """relu, gelu: out(act(up(x))). swiglu (Shazeer 2020): out(silu(gate) * value), where one
-    product makes both halves."""
+    """relu, gelu, gelu_tanh: out(act(up(x))). swiglu (Shazeer 2020): out(silu(gate) * value), where
+    one product makes both halves."""
 
     def __init__(self, s: StackSettings) -> None:
         super().__init__()
@@ -25,4 +34,4 @@ class FeedForward(nn.Module):
         if self.activation == "swiglu":
             gate, value = x.chunk(2, dim=-1)
             return self.out(F.silu(gate) * value)
-        return self.out(F.gelu(x) if self.activation == "gelu" else F.relu(x))
+        return self.out(BENDS[self.activation](x))

@@ -15,7 +15,9 @@ from regard.shapes import StackSettings
 
 def norm_of(s: StackSettings) -> nn.Module:
     """The norm that a stack asks for."""
-    return nn.LayerNorm(s.width, bias=s.bias) if s.norm == "layer" else nn.RMSNorm(s.width)
+    if s.norm == "layer":
+        return nn.LayerNorm(s.width, eps=s.norm_epsilon or 1e-5, bias=s.bias)
+    return nn.RMSNorm(s.width, eps=s.norm_epsilon)
 
 
 class SequenceBatchNorm(nn.Module):

@@ -24,6 +24,7 @@ SETTINGS = {
     "window, relative": dict(window=3, positions="relative"),
     "grouped, normed embeddings": dict(heads=4, kv_heads=2, embedding_norm=True),
     "post, rms, swiglu": dict(norm_place="post", norm="rms", activation="swiglu", dropout=0.1),
+    "gelu_tanh, epsilon": dict(activation="gelu_tanh", norm="rms", norm_epsilon=1e-6),
 }
 HELD = ("padding_right", "padding_content", "alone", "no_nan", "gradients", "save_load")
 WRITES = (*HELD, "causality", "cache", "beam_one")
@@ -51,9 +52,10 @@ def stepped(network, state, tokens):
     return network.step(network.start() if state is None else state, tokens)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", [*SETTINGS, "untied"])
 def test_a_decoder_is_honest(name):
-    decoder = Decoder.of(DecoderSettings(**{**SIZE, **SETTINGS[name]}), V)
+    chosen = SETTINGS.get(name, {"tied": False})
+    decoder = Decoder.of(DecoderSettings(**{**SIZE, **chosen}), V)
     report = regard.check(decoder, vocabulary=V, kind="decoder", step=stepped, cases=CASES)
     all_hold(report, (*WRITES, "attention"))
 

@@ -5,8 +5,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.errors import ShapeError
+from regard.errors import RunError, ShapeError
 from regard.models.decoder import Decoder
+from regard.models.weights import load_weights, weights_of
 from regard.nn.positions import POSITIONS
 from regard.shapes import DecoderSettings
 
@@ -19,6 +20,8 @@ OTHERS = {
     "normed embeddings, post": dict(embedding_norm=True, norm_place="post", positions="learned"),
     "rms, swiglu, not scaled": dict(norm="rms", activation="swiglu", embedding_scale=False),
     "wide heads, no bias": dict(positions="rotary", head_width=10, kv_heads=1, bias=False),
+    "gelu_tanh, epsilon": dict(activation="gelu_tanh", norm_epsilon=1e-3),
+    "untied": dict(norm="rms", norm_epsilon=1e-6, tied=False),
 }
 SETTINGS = {**{name: dict(positions=name) for name in POSITIONS}, **OTHERS}
 
@@ -103,9 +106,35 @@ def test_gradients_reach_every_parameter(decoder):
         assert parameter.grad is not None and parameter.grad.ne(0).any(), name
 
 
-def test_what_goes_in_and_what_comes_out_share_one_table(decoder):
-    tables = [name for name, p in decoder.named_parameters() if p.shape[:1] == (V,)]
-    assert tables == ["embed.table.weight"]
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_goes_in_and_what_comes_out_share_one_table_unless_untied(name):
+    tables = [name for name, p in made(name).named_parameters() if p.shape[:1] == (V,)]
+    assert tables == ["embed.table.weight", "embed.judge.weight"][: 1 + (name == "untied")]
+
+
+def test_a_tied_decoder_is_one_whose_two_tables_are_equal():
+    ids, shape = random_ids(B, T), {"width": 12, "heads": 2}
+    tied, twice = (Decoder.of(DecoderSettings(**shape, tied=t), V).double() for t in (True, False))
+    weights = weights_of(tied)
+    load_weights(twice, {**weights, "embed.judge.weight": weights["embed.table.weight"]}, "here")
+    assert torch.equal(tied(ids), twice(ids))
+    for network in (tied, twice):
+        network(ids).square().sum().backward()
+    both = twice.embed.table.weight.grad + twice.embed.judge.weight.grad
+    torch.testing.assert_close(tied.embed.table.weight.grad, both, rtol=0, atol=1e-12)
+
+
+def test_weights_of_a_tied_decoder_are_not_taken_for_those_of_an_untied_one():
+    with pytest.raises(RunError, match='"embed.judge.weight" is missing from here'):
+        load_weights(made("untied"), weights_of(made("rms, swiglu, not scaled")), "here")
+
+
+def test_settings_saved_before_there_were_these_mean_the_same_network():
+    new = {"norm_epsilon", "tied"}
+    assert new < DecoderSettings.model_fields.keys()
+    before = DecoderSettings(width=12, heads=2).model_dump(exclude=new)
+    assert DecoderSettings(**before) == DecoderSettings(width=12, heads=2)
+    assert DecoderSettings(**before).tied and DecoderSettings(**before).norm_epsilon is None
 
 
 def test_the_embeddings_go_through_their_norm_when_asked():

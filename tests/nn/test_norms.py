@@ -106,14 +106,25 @@ def test_gradients_agree_with_finite_differences(training, padded):
     torch.autograd.gradcheck(normed, (x, *(w.requires_grad_() for w in weights.values())))
 
 
+@pytest.mark.parametrize("epsilon", [None, 0.25])
 @pytest.mark.parametrize(("norm", "bias"), [("layer", True), ("layer", False), ("rms", True)])
-def test_a_norm_looks_at_one_position_only(norm, bias):
-    settings = StackSettings(width=6, heads=2, norm=norm, bias=bias)
+def test_a_norm_looks_at_one_position_only(norm, bias, epsilon):
+    settings = StackSettings(width=6, heads=2, norm=norm, norm_epsilon=epsilon, bias=bias)
     x = random(2, 3, 6)
     found = norm_of(settings).double()(x)
     for b in range(2):
         for t in range(3):
             row = x[b, t] - (x[b, t].mean() if norm == "layer" else 0)
-            scale = row.square().mean() + (1e-5 if norm == "layer" else 0)
+            scale = row.square().mean() + (epsilon or (1e-5 if norm == "layer" else 0))
             torch.testing.assert_close(found[b, t], row / scale.sqrt(), rtol=0, atol=1e-12)
     assert len([*norm_of(settings).parameters()]) == (2 if norm == "layer" and bias else 1)
+
+
+def test_without_an_epsilon_norms_are_torchs_own_to_the_bit():
+    """As they were before it could be set: runs that were saved then answer the same."""
+    x = 1e-3 * torch.randn(2, 3, 6)
+    layer, rms = (norm_of(StackSettings(width=6, heads=2, norm=n)) for n in ("layer", "rms"))
+    assert torch.equal(layer(x), nn.LayerNorm(6)(x))
+    assert torch.equal(rms(x), nn.RMSNorm(6)(x))
+    named = norm_of(StackSettings(width=6, heads=2, norm="rms", norm_epsilon=2**-23))
+    assert torch.equal(rms(x), named(x)), "1.2e-7, as the settings say"

@@ -78,6 +78,27 @@ def test_pairs_of_a_large_vocabulary_spread_over_their_table():
     assert counts.min() > 60 and counts.max() < 120, "90 each, if all were even"
 
 
+def test_gelu_tanh_is_the_formula_of_gpt2_and_near_gelu_but_not_the_same():
+    feeds = {}
+    for name in ("gelu", "gelu_tanh"):
+        torch.manual_seed(0)
+        feeds[name] = FeedForward(TransformerSettings(width=6, heads=1, activation=name)).double()
+    x = torch.randn(2, 3, 6, dtype=torch.float64)
+    feed = feeds["gelu_tanh"]
+    up = feed.up(x)
+    bent = up / 2 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (up + 0.044715 * up**3)))
+    torch.testing.assert_close(feed(x), feed.out(bent), rtol=0, atol=1e-12)
+    gap = (feed(x) - feeds["gelu"](x)).abs().max()
+    assert 1e-8 < gap < 1e-3
+
+
+def test_scores_are_made_with_another_table_where_it_is_not_tied():
+    embed = TokenEmbedding(5, 4, tied=False)
+    x = torch.randn(2, 3, 4)
+    torch.testing.assert_close(embed.scores(x), x @ embed.judge.weight.T)
+    assert torch.equal(embed(torch.tensor([[3]]))[0, 0], 2 * embed.table.weight[3])
+
+
 def test_swiglu_gates_one_half_by_the_other():
     feed = FeedForward(TransformerSettings(width=6, heads=1, activation="swiglu", feed=5)).double()
     x = torch.randn(2, 3, 6, dtype=torch.float64)

@@ -1,6 +1,7 @@
-"""Our encoder and decoder, and transformers' networks with the same weights, in float64. Where
-transformers works in float32 inside, whatever it is given, the tolerance says so; of Llama the two
-places that do are replaced by the same lines without the cast."""
+"""Our encoder and decoder, and transformers' networks with the same weights and its default
+activations, epsilons and output tables, in float64. Where transformers works in float32 inside,
+whatever it is given, the tolerance says so; of Llama the two places that do are replaced by the
+same lines without the cast."""
 
 import pytest
 import torch
@@ -44,7 +45,8 @@ def scattered(theirs):
     """Random weights everywhere, norms and biases included: nothing is told apart by a 1 or a 0."""
     torch.manual_seed(0)
     for name, parameter in theirs.named_parameters():
-        nn.init.normal_(parameter, mean=1.0 if "norm" in name.lower() else 0.0, std=0.3)
+        norm = "norm" in name.lower() or ".ln_" in name
+        nn.init.normal_(parameter, mean=1.0 if norm else 0.0, std=0.3)
     return theirs.double().eval()
 
 
@@ -93,7 +95,6 @@ def bert():
             num_attention_heads=H,
             intermediate_size=F,
             max_position_embeddings=9,
-            layer_norm_eps=1e-5,
         ),
         add_pooling_layer=False,
     )
@@ -124,6 +125,7 @@ def bert():
         feed=F,
         activation="gelu",
         norm_place="post",
+        norm_epsilon=1e-12,
         positions="learned",
         segments=2,
         embedding_norm=True,
@@ -143,7 +145,7 @@ def test_bert_with_segments_and_padding_is_an_encoder():
     close(ours(Source(ids)), theirs(ids)[0], EXACT)  # one segment, where none are named
 
 
-def gpt2():
+def gpt2(**more):
     theirs = GPT2LMHeadModel(
         GPT2Config(
             vocab_size=V,
@@ -152,9 +154,9 @@ def gpt2():
             n_head=H,
             n_inner=F,
             n_positions=9,
-            activation_function="gelu",
             bos_token_id=None,
             eos_token_id=None,
+            **more,
         )
     )
     w = scattered(theirs).transformer.state_dict()
@@ -178,7 +180,8 @@ def gpt2():
         heads=H,
         layers=LAYERS,
         feed=F,
-        activation="gelu",
+        activation="gelu" if more else "gelu_tanh",
+        norm_epsilon=1e-5,
         positions="learned",
         embedding_scale=False,
         max_length=9,
@@ -186,8 +189,12 @@ def gpt2():
     return theirs, filled(Decoder.of(settings, V), weights)
 
 
-def llama():
-    """Grouped key heads, rotary positions stretched twofold, RMSNorm and a gate."""
+def gpt2_with_erf():
+    return gpt2(activation_function="gelu")
+
+
+def llama(**more):
+    """Grouped key heads, rotary positions, RMSNorm, a gate, and an output table of its own."""
     theirs = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=V,
@@ -197,13 +204,13 @@ def llama():
             num_key_value_heads=2,
             head_dim=4,
             intermediate_size=F,
-            rms_norm_eps=1e-16,
-            tie_word_embeddings=True,
-            rope_parameters={"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0},
+            **more,
         )
     )
+    tied = theirs.config.tie_word_embeddings
     w = scattered(theirs).model.state_dict()
     weights = {"embed.table.weight": w["embed_tokens.weight"], "norm.weight": w["norm.weight"]}
+    weights |= {} if tied else {"embed.judge.weight": theirs.lm_head.weight}
     for i in range(LAYERS):
         old, new = f"layers.{i}.", f"blocks.{i}."
         qkv = [w[f"{old}self_attn.{part}_proj.weight"] for part in "qkv"]
@@ -225,13 +232,20 @@ def llama():
         feed=F,
         activation="swiglu",
         norm="rms",
+        norm_epsilon=theirs.config.rms_norm_eps,
         bias=False,
+        tied=tied,
         positions="rotary",
-        rotary_base=500.0,
-        rotary_stretch=2.0,
+        rotary_base=theirs.config.rope_parameters["rope_theta"],
+        rotary_stretch=theirs.config.rope_parameters.get("factor", 1.0),
         embedding_scale=False,
     )
     return theirs, filled(Decoder.of(settings, V), weights)
+
+
+def llama_tied_and_stretched():
+    rope = {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}
+    return llama(rms_norm_eps=1e-3, tie_word_embeddings=True, rope_parameters=rope)
 
 
 def mpt():
@@ -257,6 +271,7 @@ def mpt():
         heads=H,
         layers=LAYERS,
         activation="gelu",
+        norm_epsilon=1e-5,
         bias=False,
         positions="alibi",
         embedding_scale=False,
@@ -264,16 +279,28 @@ def mpt():
     return theirs, filled(Decoder.of(settings, V), weights)
 
 
-@pytest.mark.parametrize(("both", "tolerance"), [(gpt2, EXACT), (llama, EXACT), (mpt, ROUGH)])
+DECODERS = {
+    gpt2: EXACT,
+    gpt2_with_erf: EXACT,
+    llama: EXACT,
+    llama_tied_and_stretched: EXACT,
+    mpt: ROUGH,
+}
+
+
+@pytest.mark.parametrize(("both", "tolerance"), DECODERS.items())
 def test_gpt2_and_llama_and_mpt_are_decoders(both, tolerance, llama_in_float64):
     theirs, ours = both()
     ids = random_ids()
     expected = theirs(ids).logits
     close(ours(ids), expected, tolerance)
-    state = ours.start()
+    state, past = ours.start(), None
     for t in range(T):
         step, state = ours.step(state, ids[:, t])
         close(step, expected[:, t].log_softmax(dim=-1), tolerance)
+        cached = theirs(ids[:, t : t + 1], past_key_values=past, use_cache=True)
+        past = cached.past_key_values
+        close(step, cached.logits[:, -1].log_softmax(dim=-1), tolerance)
 
 
 def test_t5s_encoder_is_an_encoder_with_relative_positions():
@@ -285,7 +312,6 @@ def test_t5s_encoder_is_an_encoder_with_relative_positions():
             d_ff=F,
             num_layers=LAYERS,
             num_heads=H,
-            layer_norm_epsilon=1e-16,
         )
     )
     w = scattered(theirs).encoder.state_dict()
@@ -311,6 +337,7 @@ def test_t5s_encoder_is_an_encoder_with_relative_positions():
         layers=LAYERS,
         feed=F,
         norm="rms",
+        norm_epsilon=1e-6,
         bias=False,
         positions="relative",
         embedding_scale=False,

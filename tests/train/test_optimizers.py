@@ -6,8 +6,9 @@ from torch import nn
 
 from regard.build import new_training
 from regard.config import TrainSettings
+from regard.models.decoder import Decoder
 from regard.models.recurrent import RecurrentNetwork
-from regard.shapes import RecurrentSettings
+from regard.shapes import DecoderSettings, RecurrentSettings
 from regard.train import muon
 from regard.train.adamw import AdamW
 from regard.train.muon import MOMENTUM, ROUNDS, Muon, orthogonal
@@ -93,3 +94,12 @@ def test_a_table_is_looked_up_also_where_scores_are_made_with_it():
         assert sorted(name for name, _ in held) == sorted(names.values()), "each of them once"
         by_muon[tied] = [name for name, yes in held if yes]
     assert by_muon == {True: [], False: ["judge.weight"]}
+
+
+def test_the_tables_of_an_untied_decoder_are_not_muons():
+    network = Decoder.of(DecoderSettings(width=6, heads=2, layers=1, tied=False), 11)
+    settings = TrainSettings(steps=1, optimizer="muon")
+    muons, tables, _ = make_optimizer(network, settings).param_groups
+    embed = network.embed
+    assert {id(p) for p in tables["params"]} == {id(embed.table.weight), id(embed.judge.weight)}
+    assert muons["orthogonal"] and len(muons["params"]) == 4
