@@ -7,7 +7,7 @@ from typing import NamedTuple
 from torch import nn
 
 WORDS = {
-    "embed": "token table",
+    "table": "token table",
     "embed_norm": "norm of the embeddings",
     "positions": "positions",
     "segments": "segments",
@@ -56,7 +56,7 @@ def _place(path: str) -> tuple[str, str]:
     before = f"{side[1]} " if side else ""
     if found := re.match(r"blocks\.(\d+)\.(\w+)", inside):
         return f"{before}layer: {WORDS.get(found[2], found[2])}", found[1]
-    first = inside.split(".")[0]
+    first = inside.removeprefix("embed.").split(".")[0]
     word = "last norm" if first == "norm" else WORDS.get(first, first)
     return before + word, ""
 

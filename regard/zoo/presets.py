@@ -25,7 +25,7 @@ class Preset:
     """Vocabulary of the source, where it has a table of its own."""
 
 
-GPT: Tree = {"activation": "gelu", "positions": "learned", "embedding_scale": False}
+GPT: Tree = {"norm_epsilon": 1e-5, "positions": "learned", "embedding_scale": False}
 VASWANI: Tree = {"norm_place": "post", "encoder_layers": 6, "decoder_layers": 6}
 CHOLLET: Tree = {"norm_place": "post", "embedding_scale": False, "positions": "learned"}
 
@@ -51,6 +51,7 @@ PRESETS: dict[str, Preset] = {
             feed=3072,
             activation="gelu",
             norm_place="post",
+            norm_epsilon=1e-12,
             positions="learned",
             segments=2,
             embedding_norm=True,
@@ -62,7 +63,15 @@ PRESETS: dict[str, Preset] = {
     ),
     "gpt2": Preset(
         "Radford et al. 2019, the smallest: a decoder that writes",
-        DecoderSettings(width=768, heads=12, layers=12, max_length=1024, dropout=0.1, **GPT),
+        DecoderSettings(
+            width=768,
+            heads=12,
+            layers=12,
+            activation="gelu_tanh",
+            max_length=1024,
+            dropout=0.1,
+            **GPT,
+        ),
         50_257,
         "124 million (124,439,808)",
     ),
@@ -92,20 +101,29 @@ PRESETS: dict[str, Preset] = {
     ),
     "nanogpt-cpu": Preset(
         "nanoGPT's character model for a CPU, on Shakespeare",
-        DecoderSettings(width=128, heads=4, layers=4, max_length=64, bias=False, **GPT),
+        DecoderSettings(
+            width=128, heads=4, layers=4, activation="gelu", max_length=64, bias=False, **GPT
+        ),
         65,
         "0.80 million, positions not counted",
     ),
     "nanogpt": Preset(
         "nanoGPT's character model for a GPU, on Shakespeare",
         DecoderSettings(
-            width=384, heads=6, layers=6, max_length=256, bias=False, dropout=0.2, **GPT
+            width=384,
+            heads=6,
+            layers=6,
+            activation="gelu",
+            max_length=256,
+            bias=False,
+            dropout=0.2,
+            **GPT,
         ),
         65,
         "10.65 million, positions not counted",
     ),
     "llama-style": Preset(
-        "Touvron et al. 2023, in the size of llama2.c's stories15M",
+        "Touvron et al. 2023, as wide and as deep as llama2.c's stories15M",
         DecoderSettings(
             width=288,
             heads=6,
@@ -113,13 +131,16 @@ PRESETS: dict[str, Preset] = {
             feed=768,
             activation="swiglu",
             norm="rms",
+            norm_epsilon=1e-5,
             positions="rotary",
             embedding_scale=False,
             bias=False,
+            tied=False,
             max_length=256,
         ),
         32_000,
-        "15 million (15,191,712)",
+        "15 million (15,191,712) in llama2.c, which is tied; Llama has 9,216,000 more, an output "
+        "table",
     ),
     "simple-transformer": Preset(
         "one attention and one feed-forward layer, nothing else", None, 10_000, "not published"

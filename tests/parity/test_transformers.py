@@ -34,7 +34,7 @@ from regard.nn.attention import attend
 from regard.nn.mask import Mask
 from regard.nn.positions import POSITIONS
 from regard.shapes import DecoderSettings, EncoderSettings, StackSettings
-from regard.zoo.presets import network_of_preset
+from regard.zoo.presets import PRESETS, network_of_preset
 
 V, E, H, F, LAYERS, B, T = 17, 12, 3, 20, 2, 3, 7
 EXACT, ROUGH = 1e-10, 3e-6
@@ -347,6 +347,16 @@ def test_t5s_encoder_is_an_encoder_with_relative_positions():
     real = torch.arange(T) < lengths[:, None]
     expected = theirs(ids, attention_mask=real.long())[0]
     close(ours(Source(ids, lengths))[real], expected[real], ROUGH)
+
+
+def test_presets_have_the_activation_the_epsilon_and_the_tables_of_transformers_defaults():
+    gpt2, bert = (PRESETS[name].shape for name in ("gpt2", "bert-base"))
+    assert GPT2Config().activation_function == "gelu_new" and gpt2.activation == "gelu_tanh"
+    assert BertConfig().hidden_act == "gelu" == bert.activation
+    assert gpt2.norm_epsilon == GPT2Config().layer_norm_epsilon
+    assert bert.norm_epsilon == BertConfig().layer_norm_eps
+    assert gpt2.bias and gpt2.tied is GPT2Config().tie_word_embeddings is True
+    assert PRESETS["llama-style"].shape.tied is LlamaConfig().tie_word_embeddings is False
 
 
 def test_presets_are_as_large_as_what_transformers_builds():

@@ -21,7 +21,7 @@ COUNTS = {
     "chollet-spa": 19_960_216 - 3_855_000,  # without an output table of its own
     "nanogpt-cpu": 804_096,
     "nanogpt": 10_646_784 + 256 * 384,  # and its positions
-    "llama-style": 15_191_712,
+    "llama-style": 15_191_712 + 32_000 * 288,  # and an output table, which llama2.c shares
 }
 
 
@@ -99,6 +99,11 @@ def test_the_parts_of_gpt2_are_those_that_one_counts_by_hand():
         ("layer: feed-forward", 12, 8 * E * E + 5 * E),
         ("last norm", 1, 2 * E),
     ]
+
+
+def test_an_output_table_of_its_own_has_a_line_of_its_own():
+    token, output, *_ = parts_of(network_of_preset("llama-style", device="meta"))
+    assert token == ("token table", 1, 32_000 * 288) and output == ("output", 1, 32_000 * 288)
 
 
 def test_the_parts_of_bert_have_names_of_their_own():
