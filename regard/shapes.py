@@ -132,6 +132,14 @@ class ReadingStackSettings(JudgeSettings, EncoderSettings):
     """What stands for the whole text: the mean or the largest of all tokens' vectors, or that of
     the token before it ([CLS]) or behind it."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def may_be_the_shape_of_a_gpt(cls, values: Any) -> Any:
+        """One that is begun with. Whether it is tied is about what it writes, and not kept."""
+        if isinstance(values, dict) and values.get("causal"):
+            return {name: value for name, value in values.items() if name != "tied"}
+        return values
+
     @model_validator(mode="after")
     def pooling_fits(self) -> Self:
         if self.causal and self.pooling == "first":

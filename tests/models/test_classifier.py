@@ -8,7 +8,7 @@ from regard.models.classifier import Classifier, WordDropout
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE, PAD, START, STOP, UNKNOWN
 from regard.nn.embeddings import PairTable
-from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
+from regard.shapes import DecoderSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
 
 V = 50
 ROWS = [[START, *range(FIRST_PIECE, V), STOP], [START, 7, 9, STOP]]
@@ -52,3 +52,14 @@ def test_pairs_tell_the_order_of_words_and_padding_makes_none(kind):
 def test_a_network_that_a_gpt_could_begin_has_no_pairs():
     with pytest.raises(ValidationError, match="pairs = 100 with causal = true: a GPT knows no"):
         ReadingStackSettings(causal=True, pooling="last", pairs=100)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_shape_of_any_gpt_is_one_to_begin_with(tied):
+    shape = DecoderSettings(width=8, norm_epsilon=1e-3, tied=tied).model_dump()
+    begun = ReadingStackSettings(**{**shape, "causal": True, "pooling": "last"})
+    assert begun.norm_epsilon == 1e-3
+    tables = [n for n, p in Classifier(begun, V, 3).named_parameters() if len(p) == V]
+    assert tables == ["body.stack.embed.table.weight"], "it scores no tokens"
+    with pytest.raises(ValidationError, match="tied"):
+        ReadingStackSettings(tied=tied)
