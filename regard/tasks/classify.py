@@ -32,6 +32,7 @@ from regard.text.tokenizer import Tokenizer
 
 BY_KIND: dict[str, type[Labelling]] = {}
 """Kinds of models that are no networks over tokens, and how to classify by them."""
+NEXT_TOKENS = "embed.judge.weight"  # of a GPT with model.tied = false: it scores next tokens alone
 
 
 class Classify(Labelling):
@@ -91,7 +92,9 @@ class Classify(Labelling):
         """Where the recipe names a run to begin with: its weights."""
         if self.recipe.begin is not None and self.recipe.begin_with == "weights":
             path = Path(self.recipe.begin) / "model.safetensors"
-            load_weights(network.get_submodule("body.stack"), read_weights(path), str(path))
+            weights = read_weights(path)
+            weights.pop(NEXT_TOKENS, None)
+            load_weights(network.get_submodule("body.stack"), weights, str(path))
 
     @property
     def _causal(self) -> bool:

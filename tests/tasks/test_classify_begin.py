@@ -16,11 +16,11 @@ def task(language_run, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("text,label\n" + "".join(f"the cat {n},{n % 2}\n" for n in range(60)))
 
-    def made(begin_with):
+    def made(begin_with, run=None):
         tree = {
             "task": "classify",
             "data": {"path": str(path), "text": "text", "label": "label"},
-            "begin": str(language_run().folder),
+            "begin": str((run or language_run()).folder),
             "begin_with": begin_with,
             "tokens": {"kind": "character"},
             "model": SHAPE,
@@ -43,6 +43,18 @@ def test_tokens_are_taken_over_and_weights_where_they_are_asked_for(task, langua
     assert ours.keys() == theirs.keys()
     same = all(torch.equal(ours[name], theirs[name]) for name in ours)
     assert same is (begin_with == "weights")
+
+
+def test_a_table_that_scores_next_tokens_alone_is_left_behind(task, language_run):
+    run = language_run(model={"tied": False})
+    begun = task("weights", run)
+    network = begun.network()
+    begun.begin(network, [])
+    theirs = run.network.state_dict()
+    assert theirs.pop("embed.judge.weight") is not None
+    ours = network.get_submodule("body.stack").state_dict()
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_the_recipes_with_and_without_a_gpt_differ_in_nothing_else():
