@@ -170,19 +170,19 @@ def followed(
 
 def refuse_useless(examples: Sequence[Labelled], path: Path, separator: str | None) -> None:
     """A DataError where the labels can not be what someone wants to learn."""
-    counts = _counts(examples, separator)
     if one := _only_one(examples, separator):
         raise DataError(
             f"{path}: nothing to tell apart: every row has {one}. Add rows "
             "with other labels, or name another column with --target."
         )
-    if 2 * len(counts) > len(examples):
+
+
+def refuse_ids(examples: Sequence[Labelled], path: Path, separator: str | None) -> None:
+    """A DataError where the labels of a column look like ids. For a column that was guessed: who
+    named it may mean it, and is told by `doubts_about`."""
+    if what := _like_ids(_counts(examples, separator)):
         hint = "" if separator else " If a cell holds several labels, set data.separator."
-        raise DataError(
-            f"{path}: {len(counts):,} different labels in {len(examples):,} rows, such as "
-            f"{_some(counts)}: that looks like an id or free text. Name the column of the labels "
-            f"with --target.{hint}"
-        )
+        raise DataError(f"{path}: {what}. Name the column of the labels with --target.{hint}")
 
 
 def refuse_one_sided(
@@ -221,7 +221,9 @@ class DoubtfulLabels(UserWarning):
 def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[str]:
     """What is odd about the labels, in sentences to say aloud."""
     counts = _counts(examples, separator)
-    doubts = (_rare(counts), _alike(counts), _uneven(counts, len(examples)))
+    ids = _like_ids(counts)
+    few = f"{ids}. If so, name another column with --target." if ids else _rare(counts)
+    doubts = (few, _alike(counts), _uneven(counts, len(examples)))
     return [doubt for doubt in doubts if doubt]
 
 
@@ -232,6 +234,17 @@ def _counts(examples: Iterable[Labelled], separator: str | None) -> Counter[str]
     for cell, number in cells.items():
         counts.update(dict.fromkeys(labels_of(cell, separator), number))
     return counts
+
+
+def _like_ids(counts: Counter[str]) -> str:
+    """What they look like where a label is given fewer than two times on average."""
+    given = counts.total()
+    if 2 * len(counts) <= given:
+        return ""
+    return (
+        f"{len(counts):,} different labels, given {given:,} times in all, such as "
+        f"{_some(counts)}: that looks like an id or free text"
+    )
 
 
 def _rare(counts: Counter[str]) -> str:

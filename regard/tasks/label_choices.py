@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
-from regard.data.labels import Labelled, LabelTable, labels_of, open_labels
+from regard.data.labels import Labelled, LabelTable, labels_of, open_labels, refuse_ids
 from regard.data.splits import default_shares
 from regard.files import read_table
 from regard.names import KEEPS
@@ -31,6 +31,8 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
     data = check(LabelData, tree.get("data", {}), "data")
     path = Path(str(data.path))
     whole, opened = read_part(data, path), open_labels(path, data.text, data.label, data.other)
+    if data.label is None:
+        refuse_ids(whole.examples, path, data.separator)
     tree = fill(tree, {"data": {"split": list(default_shares(len(whole.examples)))}})
     if opened.table.header:  # other files may have the same columns in another order
         names = opened.table.columns

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.labels import Labelled, doubts_about, refuse_useless
+from regard.data.labels import Labelled, doubts_about, refuse_ids, refuse_useless
 from regard.errors import DataError
 
 
@@ -10,34 +10,52 @@ def labelled(*labels: str) -> list[Labelled]:
     return [Labelled(f"text {number}", label) for number, label in enumerate(labels)]
 
 
-def refusal(examples: list[Labelled], separator: str | None = None) -> str:
+def refusal(refuse, examples: list[Labelled], separator: str | None = None) -> str:
     with pytest.raises(DataError) as caught:
-        refuse_useless(examples, Path("x.tsv"), separator)
+        refuse(examples, Path("x.tsv"), separator)
     return str(caught.value)
 
 
 def test_one_class_is_nothing_to_tell_apart():
-    assert refusal(labelled("a", "a", "a")).startswith(
+    assert refusal(refuse_useless, labelled("a", "a", "a")).startswith(
         "x.tsv: nothing to tell apart: every row has the label 'a'. Add rows"
     )
-    assert "nothing to tell apart" in refusal(labelled("a", "a;", "a;a"), ";")
+    assert "nothing to tell apart" in refusal(refuse_useless, labelled("a", "a;", "a;a"), ";")
 
 
 def test_a_thousand_labels_in_as_many_rows_look_like_ids():
     ids = labelled(*map(str, range(1000)))
-    message = refusal(ids)
-    assert (
-        "x.tsv: 1,000 different labels in 1,000 rows, such as '0', '1', '2', ...: that" in message
+    message = refusal(refuse_ids, ids)
+    assert message.startswith(
+        "x.tsv: 1,000 different labels, given 1,000 times in all, such as '0', '1', '2', ...: that"
     )
     assert message.endswith("with --target. If a cell holds several labels, set data.separator.")
-    refuse_useless(2 * ids, Path("x.tsv"), None)
-    assert refusal([*ids, *ids[:999]], ";").endswith("with --target.")
+    refuse_ids(2 * ids, Path("x.tsv"), None)
+    assert refusal(refuse_ids, [*ids, *ids[:999]], ";").endswith("with --target.")
 
 
 def test_several_labels_are_counted_one_by_one():
     examples = labelled("a;b", "a;c", "b;c", "a;b;c", "c", "a")
-    refuse_useless(examples, Path("x.tsv"), ";")
-    assert "6 different labels in 6 rows" in refusal(examples)
+    refuse_ids(examples, Path("x.tsv"), ";")
+    assert "6 different labels, given 6 times" in refusal(refuse_ids, examples)
+
+
+def test_many_tags_of_few_papers_are_no_ids():
+    """Each of 60 tags is on some eight of 100 papers, though there are fewer than two a tag."""
+    tags = [f"tag {number}" for number in range(60)]
+    papers = labelled(*(";".join(tags[(7 * n + k) % 60] for k in range(5)) for n in range(100)))
+    refuse_ids(papers, Path("x.tsv"), ";")
+    (doubt,) = doubts_about(papers, ";")
+    assert doubt.startswith("60 labels have fewer than 10 examples")
+
+
+def test_labels_like_ids_that_were_asked_for_are_a_doubt():
+    ids = labelled(*map(str, range(30)))
+    refuse_useless(ids, Path("x.tsv"), None)
+    assert doubts_about(ids, None) == [
+        "30 different labels, given 30 times in all, such as '0', '1', '2', ...: that looks like "
+        "an id or free text. If so, name another column with --target."
+    ]
 
 
 def test_good_labels_leave_no_doubt():

@@ -147,6 +147,18 @@ def test_a_transformer_that_is_chosen_tells_two_texts_apart(tmp_path):
     table.write_text("text,b,label\n" + "".join(rows))
     sets = ["data.other=b", "train.steps=1", "tokens.kind=word"]
     assert make_recipe("classify", [table], sets)[0].model.segments == 2
+def test_labels_like_ids_are_refused_where_the_column_was_guessed_alone(tmp_path):
+    """A column that was named is trained on, and talked about."""
+    rows = [(f"a text of some words {n}", f"label-{n // 2 if n < 40 else n}") for n in range(100)]
+    table, quick = written(tmp_path / "x.csv", rows), ["model.kind=bag"]
+    with pytest.raises(DataError, match="80 different labels, given 100 times .* with --target"):
+        make_recipe("classify", [table], quick)
+    recipe, _ = make_recipe("classify", [table], [*quick, "data.label=label"])
+    train = Classify.read(recipe).train
+    with pytest.warns(DoubtfulLabels, match="looks like an id or free text. If so, name another"):
+        Classify.fit(recipe, train)
+
+
     assert make_recipe("classify", [table], [*sets, "model.causal=true"])[0].model.segments == 0
     alone, reasons = make_recipe("classify", [table], sets[1:])
     assert alone.model.segments == 0 and 'text "text", label "label"' in reasons[0][1]
