@@ -5,10 +5,8 @@ import dataclasses
 import gzip
 import json
 import lzma
-import random
 import shutil
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -316,16 +314,6 @@ def test_no_sentence_of_a_pair_is_on_two_sides(shelf):
         assert not any(sides[a] & sides[b] for a, b in ((0, 1), (0, 2), (1, 2)))
         tested += len(rows_of(found["test"]))
     assert tested == 600
-
-
-def test_pairs_that_hang_together_by_any_way_are_one_group():
-    dice = random.Random(0)
-    for _ in range(20):
-        chains = [[f"{chain} {n}" for n in dice.sample(range(30), 30)] for chain in "ab"]
-        pairs = [dice.sample(pair, 2) for chain in chains for pair in pairwise(chain)]
-        dice.shuffle(pairs)
-        found = zip(labelled.groups(pairs), pairs, strict=True)
-        assert {(group, pair[0][0]) for group, pair in found} == {("a 0", "a"), ("b 0", "b")}
 
 
 def test_no_phrase_of_a_held_out_sentence_is_trained_on(shelf):

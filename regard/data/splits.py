@@ -83,6 +83,27 @@ def side_of(place: float, shares: Shares) -> int:
     return 2 if place < test else 1 if place < test + validation else 0
 
 
+def groups(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """A name for each pair, the same for all that hang together by a text that they share.
+
+    >>> groups([("b", "a"), ("c", "d"), ("e", "b")])
+    ['a', 'c', 'a']
+    """
+    parents: dict[str, str] = {}
+
+    def first(text: str) -> str:
+        while (parent := parents.setdefault(text, text)) != text:
+            parents[text] = parents[parent]  # a shorter way for who asks next
+            text = parent
+        return text
+
+    every = list(pairs)
+    for one, other in every:
+        low, high = sorted((first(one), first(other)))
+        parents[high] = low
+    return [first(one) for one, _ in every]
+
+
 def _check_shares(shares: Shares) -> None:
     if len(shares) != 3 or not all(isfinite(share) and share >= 0 for share in shares):
         problem = "should be three numbers, none below 0"

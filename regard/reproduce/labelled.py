@@ -9,7 +9,7 @@ from random import Random
 
 from regard.config import Tree
 from regard.data.lines import read_lines
-from regard.data.splits import place_of, side_of
+from regard.data.splits import groups, place_of, side_of
 from regard.reproduce.sets import SIDES, Shelf
 
 HELD_OUT = 1250  # reviews of each class to report on, and as many to validate on
@@ -127,26 +127,6 @@ def folded(rows: Sequence[Row], keys: Sequence[str], fold: int) -> dict[str, lis
         else:
             sides["validation" if place * 1000 % 100 < 5 else "path"].append(row)
     return sides
-
-
-def groups(pairs: Sequence[Row]) -> list[str]:
-    """A name for each pair, the same for all that hang together by a text that they share.
-
-    >>> groups([("b", "a"), ("c", "d"), ("e", "b")])
-    ['a', 'c', 'a']
-    """
-    parents: dict[str, str] = {}
-
-    def first(text: str) -> str:
-        while (parent := parents.setdefault(text, text)) != text:
-            parents[text] = parents[parent]  # a shorter way for who asks next
-            text = parent
-        return text
-
-    for one, other in pairs:
-        low, high = sorted((first(one), first(other)))
-        parents[high] = low
-    return [first(one) for one, _ in pairs]
 
 
 def by_sentence(rows: Sequence[Row]) -> dict[str, list[Row]]:

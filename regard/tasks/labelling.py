@@ -86,6 +86,8 @@ class Labelling(NamedLabels, ABC):
 
     @property
     def split_rule(self) -> str:
+        if self.pairs:
+            return "a hash of the texts: pairs that share one are on one side, unless too many do"
         return "a hash of the text: equal texts are on one side"
 
     @classmethod

@@ -1,6 +1,7 @@
 import hashlib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.pairs import Pair
-from regard.data.splits import default_shares, fingerprint, place_of, side_of, split
+from regard.data.splits import default_shares, fingerprint, groups, place_of, side_of, split
 from regard.errors import ConfigError, DataError
 
 WORDS = [f"word{n}" for n in range(3000)]
@@ -43,6 +44,16 @@ def test_examples_with_one_key_stay_together():
 def test_the_side_depends_neither_on_the_order_nor_on_other_rows(seed):
     some = Random(seed).sample(PAIRS, 1000 + 1000 * seed)
     assert sides(some).items() <= sides(PAIRS).items()
+
+
+def test_pairs_that_hang_together_by_any_way_are_one_group():
+    dice = Random(0)
+    for _ in range(20):
+        chains = [[f"{chain} {n}" for n in dice.sample(range(30), 30)] for chain in "ab"]
+        pairs = [dice.sample(pair, 2) for chain in chains for pair in pairwise(chain)]
+        dice.shuffle(pairs)
+        found = zip(groups(pairs), pairs, strict=True)
+        assert {(group, pair[0][0]) for group, pair in found} == {("a 0", "a"), ("b 0", "b")}
 
 
 def test_sides_are_near_their_shares():

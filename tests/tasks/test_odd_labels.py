@@ -1,6 +1,8 @@
 """Labelled texts that are few, rare or strange: what can be learned from is, what can not is
 refused before a training, never after it."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +15,7 @@ from regard.models.bag import Bag
 from regard.run import Run, finish
 from regard.shapes import BagSettings
 from regard.tasks.classify import Classify
+from regard.tasks.label_data import input_of
 from regard.tasks.recipe import check_recipe, make_recipe
 
 
@@ -131,7 +134,58 @@ def test_five_strange_labels_are_named(tmp_path):
     assert task.doubt(strange[:1], {}) == ""
 
 
+def test_labels_like_ids_are_refused_where_the_column_was_guessed_alone(tmp_path):
+    """A column that was named is trained on, and talked about."""
+    rows = [(f"a text of some words {n}", f"label-{n // 2 if n < 40 else n}") for n in range(100)]
+    table, quick = written(tmp_path / "x.csv", rows), ["model.kind=bag"]
+    with pytest.raises(DataError, match="80 different labels, given 100 times .* with --target"):
+        make_recipe("classify", [table], quick)
+    recipe, _ = make_recipe("classify", [table], [*quick, "data.label=label"])
+    train = Classify.read(recipe).train
+    with pytest.warns(DoubtfulLabels, match="looks like an id or free text. If so, name another"):
+        Classify.fit(recipe, train)
+
+
 # Two texts
+
+
+def pairs_in(path, pairs):
+    """Read from there, as (train, validation, test); and what is noted about them."""
+    rows = [{"text": one, "b": other, "label": "yn"[n % 2]} for n, (one, other) in enumerate(pairs)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = Classify.read(recipe_of(path, data={"other": "b"}))
+    return (found.train, found.validation, found.test), found.notes
+
+
+def test_pairs_that_share_a_text_are_on_one_side(tmp_path):
+    """Three claims about each of 200 facts, and what is said of a fact is told of the next too."""
+    pairs = [(f"fact {n}", f"claim {n} {k}") for n in range(200) for k in range(3)]
+    pairs += [(f"fact {n + 1}", f"claim {n} 0") for n in range(0, 200, 2)]
+    sides, notes = pairs_in(tmp_path / "x.jsonl", pairs)
+    texts = [{text for e in side for text in (e.text, e.other)} for side in sides]
+    assert all(texts) and not any(texts[a] & texts[b] for a, b in ((0, 1), (0, 2), (1, 2)))
+    assert not notes and sum(map(len, sides)) == len(pairs)
+
+
+def test_few_topics_that_tie_all_pairs_do_not_decide_the_sides(tmp_path):
+    pairs = [(f"text {n}", f"topic {n % 5}") for n in range(400)]
+    sides, notes = pairs_in(tmp_path / "x.jsonl", pairs)
+    sizes = [len(side) / 400 for side in sides]
+    assert sizes == pytest.approx([0.8, 0.1, 0.1], abs=0.05)
+    assert notes[-1].startswith("80 of 400 pairs hang together by texts that they share: too many")
+    few, notes = pairs_in(tmp_path / "few.jsonl", [(f"one {n}", f"two {n}") for n in range(30)])
+    assert not notes, "of few pairs each may be alone"
+
+
+def test_texts_that_are_read_alike_are_shared_whatever_blanks_were_tabs(tmp_path):
+    """A tab stands between the two texts of an input, so one inside a text is read as a blank."""
+    pairs = [(f"a\t{n}", f"b\t{n}") for n in range(100)]
+    pairs += [(f"a\t{n}", f"c {n}") for n in range(100)] + [
+        (f"a {n}", f"b {n}") for n in range(100)
+    ]
+    sides, _ = pairs_in(tmp_path / "x.jsonl", pairs)
+    texts = [{input_of(e).partition("\t")[0] for e in side} for side in sides]
+    assert sum(map(len, texts)) == len(set.union(*texts)) == 100
 
 
 def test_one_segment_for_two_texts_is_refused(tmp_path):
@@ -147,18 +201,6 @@ def test_a_transformer_that_is_chosen_tells_two_texts_apart(tmp_path):
     table.write_text("text,b,label\n" + "".join(rows))
     sets = ["data.other=b", "train.steps=1", "tokens.kind=word"]
     assert make_recipe("classify", [table], sets)[0].model.segments == 2
-def test_labels_like_ids_are_refused_where_the_column_was_guessed_alone(tmp_path):
-    """A column that was named is trained on, and talked about."""
-    rows = [(f"a text of some words {n}", f"label-{n // 2 if n < 40 else n}") for n in range(100)]
-    table, quick = written(tmp_path / "x.csv", rows), ["model.kind=bag"]
-    with pytest.raises(DataError, match="80 different labels, given 100 times .* with --target"):
-        make_recipe("classify", [table], quick)
-    recipe, _ = make_recipe("classify", [table], [*quick, "data.label=label"])
-    train = Classify.read(recipe).train
-    with pytest.warns(DoubtfulLabels, match="looks like an id or free text. If so, name another"):
-        Classify.fit(recipe, train)
-
-
     assert make_recipe("classify", [table], [*sets, "model.causal=true"])[0].model.segments == 0
     alone, reasons = make_recipe("classify", [table], sets[1:])
     assert alone.model.segments == 0 and 'text "text", label "label"' in reasons[0][1]
