@@ -3,17 +3,19 @@
 import json
 import random
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from regard.cli.compare import compare
-from regard.data.labels import Labelled
+from regard.data.labels import Labelled, read_labels
+from regard.data.splits import Splits
 from regard.errors import ConfigError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
-from regard.run.choosing import rule_for
+from regard.run.choosing import rule_for, write_sides
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
 
@@ -73,6 +75,15 @@ def few(monkeypatch):
     for name in CANDIDATES.keys() - {"bag", "mean"}:
         monkeypatch.delitem(CANDIDATES, name)
     monkeypatch.setattr("regard.run.choosing.SHARES", {100: 1.0})
+
+
+def test_texts_are_written_as_they_are_read_whatever_breaks_their_lines(tmp_path):
+    """Of a lone carriage return, a cell without quotes would become two rows."""
+    texts = ["a\rb", 'c\r\n"d"', " e,\nf", "=g;h"]
+    rows = [Labelled(text, "x y", text[::-1]) for text in texts]
+    files = write_sides(tmp_path, Splits(rows, rows[:1], rows[2:]))
+    for name, expected in (("train-100", rows), ("validation", rows[:1]), ("test", rows[2:])):
+        assert read_labels(Path(files[name]), "text", "label", "other").examples == expected
 
 
 def test_pairs_are_compared_with_the_settings_that_each_model_has(few, tmp_path):

@@ -316,6 +316,12 @@ def test_no_sentence_of_a_pair_is_on_two_sides(shelf):
     assert tested == 600
 
 
+def test_a_text_is_written_as_it_is_whatever_breaks_its_lines(shelf):
+    rows = [("a\rb", "x"), ('c\r\n"d"', "y"), (" e,\n", "z")]
+    found = labelled.written(shelf, "odd", ("text", "label"), {"path": rows})
+    assert rows_of(found["path"]) == rows
+
+
 def test_no_phrase_of_a_held_out_sentence_is_trained_on(shelf):
     found = labelled.phrases(shelf)
     train, *held_out = ([row[0] for row in rows_of(found[side])] for side in sets.SIDES)

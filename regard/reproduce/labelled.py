@@ -173,6 +173,7 @@ def written(shelf: Shelf, name: str, header: Row, sides: dict[str, list[Row]]) -
     files = {}
     for side, rows in sides.items():
         table = io.StringIO()
-        csv.writer(table, lineterminator="\n").writerows([header, *rows])
+        lines = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_ALL)  # also a lone \r
+        lines.writerows([header, *rows])
         files[side] = shelf.write(f"{name}-{side}.csv", [table.getvalue().removesuffix("\n")])
     return {**files, "text": "text", "label": "label"}

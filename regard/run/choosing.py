@@ -154,7 +154,8 @@ def write_sides(folder: Path, splits: Splits[Labelled]) -> dict[str, str]:
     for name, examples in parts.items():
         table = io.StringIO()
         rows = [(e.text, e.label, e.other) for e in examples]
-        csv.writer(table, lineterminator="\n").writerows([("text", "label", "other"), *rows])
+        lines = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_ALL)  # also a lone \r
+        lines.writerows([("text", "label", "other"), *rows])
         path = folder / f"{name}.csv"
         write_text(path, table.getvalue())
         files[name] = str(path.absolute())
