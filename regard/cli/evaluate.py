@@ -103,6 +103,6 @@ def draw(result: dict[str, Any], path: Path) -> None:
     from regard.lens.judgements import judgements_png
 
     if "reliability" not in result.get("details", {}):
-        raise ConfigError("--png: only judgements with one label each can be drawn.")
+        raise ConfigError("--png: only judgements by labels that are known can be drawn.")
     write_bytes(path, judgements_png(result["details"]))
     say(f"wrote {path}")

@@ -28,7 +28,12 @@ def tallies_of(
     classes = probabilities.shape[1]
     found = classify_tallies(chosen_of(probabilities, several=several), wanted, classes + 1)
     if several:
-        return {**found, "log_loss": _each_label(probabilities, wanted[:, :classes])}
+        known = wanted[:, :classes]
+        return {
+            **found,
+            "log_loss": _each_label(probabilities, known),
+            "calibration_error": _each_yes_or_no(probabilities, known),
+        }
     known = wanted < classes
     if not known.any():
         return found
@@ -51,6 +56,21 @@ def _each_label(probabilities: NDArray[np.float64], wanted: NDArray[np.int64]) -
     sure = np.where(wanted == 1, probabilities, 1 - probabilities).clip(LEAST)
     rows = np.stack([-np.log(sure).sum(axis=1), np.ones(len(wanted))], axis=1)
     return Tally(rows, _mean, "log_loss|nats|all-labels-of-a-text")
+
+
+def _each_yes_or_no(probabilities: NDArray[np.float64], wanted: NDArray[np.int64]) -> Tally:
+    """Every label is asked for by itself; what is drawn are texts, with all of their labels."""
+    found = calibration_error(*yes_or_no(probabilities, wanted))
+    rows = found.rows.reshape(*wanted.shape, -1).sum(axis=1)
+    return Tally(rows, found.value_of, f"{found.signature}|all-labels-of-a-text")
+
+
+def yes_or_no(
+    probabilities: NDArray[np.float64], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(n, C) each -> (n * C, 2) and (n * C,): as many questions of two answers, no (0) and yes."""
+    yes = probabilities.reshape(-1)
+    return np.stack([1 - yes, yes], axis=1), wanted.reshape(-1)
 
 
 def _mean(totals: Counts) -> Counts:
