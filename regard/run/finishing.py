@@ -27,7 +27,7 @@ def finish(training: Training) -> Run:
     splits = read_splits(task, facts, folder)
     baselines = task.baselines(splits.train)
     run = Run(folder, task, network.eval(), facts)
-    facts |= task.settle(network, splits)
+    facts |= task.settle(network, splits, baselines)
     scored = run.scored(splits.test, "test part", baselines, {})
     scored["scores"] |= plain(task.last_scores(network, splits))
     facts |= {

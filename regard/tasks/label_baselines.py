@@ -73,9 +73,11 @@ class Bags:
     """TF-IDF of words and pairs of words, judged by logistic regression."""
 
     name = "bag of words and pairs (TF-IDF, logistic regression)"
+    file = "calibration.json"
 
     def __init__(self, bag: Bag, labels: Sequence[str], several: bool, pairs: bool) -> None:
         self.bag, self.labels, self.several, self.pairs = bag, labels, several, pairs
+        self.temperature = 1.0  # until it is settled, or loaded
 
     @classmethod
     def fit(
@@ -97,15 +99,26 @@ class Bags:
         return None
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
-        texts, others = both_texts(inputs, self.pairs)
-        return probabilities_of(self.bag.scores(texts, others), several=self.several)
+        return probabilities_of(self.scores(inputs) / self.temperature, several=self.several)
+
+    def scores(self, inputs: Sequence[str]) -> NDArray[np.float64]:
+        """(n, C)"""
+        return self.bag.scores(*both_texts(inputs, self.pairs))
 
     def predict(self, inputs: Sequence[str]) -> list[Prediction]:
         return predicted_all(inputs, self.probabilities(inputs), self.labels, several=self.several)
 
     def save(self, folder: Path) -> None:
         self.bag.save(folder)
+        write_json(folder / self.file, {"temperature": self.temperature})
 
     @classmethod
     def load(cls, folder: Path, labels: Sequence[str], *, several: bool, pairs: bool) -> Self:
-        return cls(Bag.load(folder), labels, several, pairs)
+        found = cls(Bag.load(folder), labels, several, pairs)
+        if (folder / cls.file).exists():  # older runs have none
+            match read_table(folder / cls.file):
+                case {"temperature": float(temperature)} if temperature > 0:
+                    found.temperature = temperature
+                case _:
+                    raise RunError(f"{folder / cls.file}: not a temperature. Copy the run again.")
+        return found

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.metrics.bootstrap import Counts, Tally
-from regard.metrics.calibration import calibration_error, negative_log_likelihood
+from regard.metrics.calibration import (
+    calibration_error,
+    fit_temperature,
+    negative_log_likelihood,
+)
 from regard.metrics.classes import classify_tallies
 from regard.names import Scores
 from regard.tasks.judging import YES
@@ -71,6 +75,15 @@ def yes_or_no(
     """(n, C) each -> (n * C, 2) and (n * C,): as many questions of two answers, no (0) and yes."""
     yes = probabilities.reshape(-1)
     return np.stack([1 - yes, yes], axis=1), wanted.reshape(-1)
+
+
+def temperature_of(scores: NDArray[np.float64], wanted: NDArray[np.int64]) -> float:
+    """What scores (n, C) must be divided by; wanted (n,), or (n, C) of several labels, each of
+    which is a yes or a no."""
+    if wanted.ndim == 1:
+        return fit_temperature(scores, wanted)
+    yes = scores.reshape(-1)
+    return fit_temperature(np.stack([np.zeros_like(yes), yes], axis=1), wanted.reshape(-1))
 
 
 def _mean(totals: Counts) -> Counts:

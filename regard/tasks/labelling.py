@@ -18,7 +18,6 @@ from regard.data.labels import Labelled
 from regard.data.splits import Splits
 from regard.errors import ConfigError
 from regard.metrics.bootstrap import Tally, difference
-from regard.metrics.calibration import fit_temperature
 from regard.models.predictor import Predictor
 from regard.names import Scores
 from regard.tasks.batches import Rows
@@ -34,7 +33,7 @@ from regard.tasks.label_loss import (
     weights_of_several,
 )
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.tasks.label_scores import scored, tallies_of
+from regard.tasks.label_scores import scored, tallies_of, temperature_of
 from regard.tasks.named_labels import NamedLabels
 from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Step, Trained
 
@@ -153,13 +152,17 @@ class Labelling(NamedLabels, ABC):
             )
         return judge
 
-    def settle(self, network: nn.Module, splits: Splits[Labelled]) -> Tree:
-        """The temperature that makes probabilities as often right as they say (Guo et al. 2017)."""
+    def settle(
+        self, network: nn.Module, splits: Splits[Labelled], baselines: Mapping[str, Any]
+    ) -> Tree:
+        """The temperatures that make probabilities as often right as they say (Guo et al. 2017), of
+        the model and of the bag beside it: what only one of them got would flatter it."""
         known = [e for e in splits.validation if -1 not in self.classes_of(e)]
-        if known and not self.several:
-            scores = self.judge(network).scores([input_of(e) for e in known])
-            wanted = np.array([self.classes_of(e)[0] for e in known])
-            self.temperature = fit_temperature(scores, wanted)
+        if known:
+            inputs, wanted = self.inputs(known), self.trained(known)
+            self.temperature = temperature_of(self.judge(network).scores(inputs), wanted)
+            if isinstance(bag := baselines.get("bag"), Bags):
+                bag.temperature = temperature_of(bag.scores(inputs), wanted)
         return {"calibration": {"temperature": self.temperature}}
 
     def recall(self, facts: Tree) -> None:

@@ -196,9 +196,9 @@ class Task(Protocol[Prepared]):
     ) -> Evaluation:
         """Every score of the network, and those of the baselines; `decoding` replaces settings."""
 
-    def settle(self, network: nn.Module, splits: Any) -> Tree:
+    def settle(self, network: nn.Module, splits: Any, baselines: Mapping[str, Any]) -> Tree:
         """What is still to be found out when a network is trained, by its validation part; kept in
-        run.json."""
+        run.json. What the baselines want to know is told to them."""
 
     def recall(self, facts: Tree) -> None:
         """Use what `settle` found, out of run.json."""

@@ -27,7 +27,7 @@ class Usual:
     def cuts(self, batches: Any) -> Tree:
         return {}
 
-    def settle(self, network: nn.Module, splits: Any) -> Tree:
+    def settle(self, network: nn.Module, splits: Any, baselines: Mapping[str, Any]) -> Tree:
         return {}
 
     def recall(self, facts: Tree) -> None:
