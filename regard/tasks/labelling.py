@@ -17,13 +17,14 @@ from regard.config import Tree
 from regard.data.labels import Labelled
 from regard.data.splits import Splits
 from regard.errors import ConfigError
-from regard.metrics.bootstrap import Tally, difference
+from regard.metrics.bootstrap import Tally
 from regard.models.predictor import Predictor
 from regard.names import Scores
 from regard.tasks.batches import Rows
 from regard.tasks.judging import Judging, probabilities_of
 from regard.tasks.label_baselines import Bags, Majority
 from regard.tasks.label_choices import FACES, choose_for_labels, example_for_labels
+from regard.tasks.label_comparing import compare_labels
 from regard.tasks.label_data import input_of, read_part, read_sides
 from regard.tasks.label_details import details_of
 from regard.tasks.label_loss import (
@@ -220,14 +221,7 @@ class Labelling(NamedLabels, ABC):
         return Evaluation(found.pop(""), found, counts, unit="texts", details=details)
 
     def compare(self, one: Trained, other: Trained, examples: Sequence[Labelled]) -> Compared:
-        inputs = self.inputs(examples)
-        mine, theirs = (
-            side.task.tallies(side.task.predictor(side.network).probabilities(inputs), examples)  # type: ignore[attr-defined]
-            for side in (one, other)
-        )
-        known = [sum(side.task.known(dict(side.baselines), inputs)) for side in (one, other)]
-        scores = {name: difference(mine[name], theirs[name]) for name in mine}
-        return Compared(len(examples), (known[0], known[1]), scores)
+        return compare_labels(one, other, examples)
 
     def samples(self, examples: Sequence[Labelled]) -> list[str]:
         if self.recipe.samples:
