@@ -2,6 +2,7 @@
 so that a resumed run meets what the uninterrupted one would have met."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 from regard.data.plan import Plan
@@ -26,6 +27,25 @@ class Batches(Protocol[Prepared]):
     def heaviest(self) -> list[int]:
         """The steps of a pass that may take the most memory."""
         ...
+
+
+class AtOnce(Generic[Prepared]):
+    """For a model that learns without steps: nothing is made ready, unless a proof asks for it."""
+
+    steps_per_pass = 1
+
+    def __init__(self, examples: int, left_out: int, make: Callable[[], "Rows[Prepared]"]) -> None:
+        self.examples, self.left_out, self._make = examples, left_out, make
+
+    @cached_property
+    def _rows(self) -> "Rows[Prepared]":
+        return self._make()
+
+    def of(self, step: int) -> list[Prepared]:
+        return self._rows.of(step)
+
+    def heaviest(self) -> list[int]:
+        return self._rows.heaviest()
 
 
 class Rows(Generic[Prepared]):

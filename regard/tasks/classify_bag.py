@@ -4,6 +4,7 @@ n texts   C classes   F features
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from random import Random
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data.labels import Labelled
 from regard.errors import RunError
 from regard.models.bag import Bag
@@ -19,6 +21,7 @@ from regard.models.bag_network import BagNetwork
 from regard.models.encoder import Source
 from regard.models.grams import Grams
 from regard.shapes import BagSettings
+from regard.tasks.batches import AtOnce
 from regard.tasks.classify import BY_KIND
 from regard.tasks.judging import Judging, likeliest
 from regard.tasks.label_data import both_texts, texts_of
@@ -98,6 +101,14 @@ class ClassifyByBag(Labelling):
         return Bag(_shape(self.recipe), self.grams, weights, intercept)
 
     # Learning: for the proofs; a training has no steps
+
+    def batches(self, train: Sequence[Labelled]) -> AtOnce[Judged]:  # type: ignore[override]
+        unknown = sum(-1 in self.classes_of(e) for e in train)
+        make = partial(super().batches, train)
+        return AtOnce(len(train) - unknown, unknown, make)
+
+    def cuts(self, batches: Any) -> Tree:
+        return {}  # whole texts are read
 
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
         first, others = both_texts(self.inputs(examples), self.pairs)

@@ -10,10 +10,12 @@ from click.testing import CliRunner
 
 from regard.build import draft, new_training, resume_training
 from regard.cli.evaluate import evaluate
+from regard.data.labels import Labelled
 from regard.errors import ConfigError, DataError
 from regard.models.bag import Bag
 from regard.run import Run, compare, finish
 from regard.tasks.classify import Classify
+from regard.tasks.labelling import Labelling
 from regard.tasks.recipe import check_recipe, make_recipe
 from regard.tasks.truncating import cut
 from regard.train.estimate import estimate_memory
@@ -284,6 +286,21 @@ def test_a_run_answers_as_its_bag_does(bagged):
     texts = ["a great film", "the plot was sad", ""]
     assert np.array_equal(run.predictor().scores(texts), bag.scores(texts))
     assert bag.scores(texts)[0].argmax() == 1
+
+
+def test_a_bag_makes_no_steps_ready_before_they_are_asked_for(table, tmp_path):
+    """Of long texts they take longer, and more memory, than learning does."""
+    training = new_training(bag_recipe(table), tmp_path / "run")
+    for _ in training.run():
+        pass
+    finish(training)
+    batches, train = training.batches, Classify.read(training.task.recipe).train
+    assert not {"rows", "_rows"} & {*vars(batches)} and batches.examples == len(train)
+    assert training.task.cuts(batches) == {}, "whole texts are read"
+    plain = Labelling.batches(training.task, train)
+    assert batches.of(1) == plain.of(1) and batches.heaviest() == plain.heaviest()
+    strange = training.task.batches([*train, Labelled("x", "odd")])
+    assert (strange.examples, strange.left_out) == (len(train), 1)
 
 
 def test_a_bag_is_honest(bagged):
