@@ -21,6 +21,8 @@ from regard.shapes import BagSettings
 from regard.tasks.judging import predicted_all, probabilities_of
 from regard.tasks.label_data import both_texts
 
+WEIGHTS = 40_000_000  # of a bag, at most: with 1,000 classes the 40,000 most frequent grams
+
 Wanted = NDArray[np.int64]  # (n,) class numbers, or (n, C) of zeros and ones
 
 
@@ -92,7 +94,8 @@ class Bags:
         """None where there is no word in all texts. Of few texts, or of a script without blanks,
         each gram may be in one text only: they count then."""
         texts, others = both_texts(inputs, pairs)
-        for settings in (BagSettings(), BagSettings(min_count=1)):
+        most = max(1, WEIGHTS // len(labels))
+        for settings in (BagSettings(size=most), BagSettings(size=most, min_count=1)):
             with suppress(NoGrams):
                 bag = Bag.fit(settings, texts, wanted, len(labels), others)
                 return cls(bag, labels, several, pairs)

@@ -15,6 +15,7 @@ from regard.models.bag import Bag
 from regard.run import Run, finish
 from regard.shapes import BagSettings
 from regard.tasks.classify import Classify
+from regard.tasks.label_baselines import Bags
 from regard.tasks.label_data import input_of
 from regard.tasks.recipe import check_recipe, make_recipe
 
@@ -62,6 +63,18 @@ def test_without_any_word_there_is_no_bag_to_beat(tmp_path):
     assert list(found) == ["majority"]
     found["majority"].save(tmp_path / "majority")
     assert list(task.load_baselines(tmp_path)) == ["majority"]
+
+
+def test_of_many_classes_the_bag_keeps_as_many_grams_as_it_has_room_for(monkeypatch):
+    """The most frequent ones; a thousand classes of a million grams would take 8 GB."""
+    texts, labels = [f"often w{n} w{n}x" for n in range(12)] * 2, "abcdef"
+    wanted = np.arange(24) % 6
+    monkeypatch.setattr("regard.tasks.label_baselines.WEIGHTS", 30)
+    bag = Bags.fit(texts, wanted, labels, several=False, pairs=False).bag
+    assert bag.weights.shape == (5, 6) and "often" in bag.grams.known
+    monkeypatch.setattr("regard.tasks.label_baselines.WEIGHTS", 30_000)
+    bag = Bags.fit(texts, wanted, labels, several=False, pairs=False).bag
+    assert np.array_equal(bag.weights, Bag.fit(BagSettings(), texts, wanted, 6).weights)
 
 
 # Labels that fall on one side
