@@ -7,6 +7,7 @@ import click
 
 from regard.cli.completion import complete_run
 from regard.cli.console import echo_json, in_colour, say
+from regard.names import KEEPS
 
 
 @click.command()
@@ -46,6 +47,9 @@ def look(
     from regard.run import Run
 
     opened = Run.load(run)
+    if opened.task.is_cut(text):
+        kept = KEEPS[getattr(opened.recipe, "keep", "head")]
+        say(f"regard: warning: the text is longer than the model takes: it read only {kept}.")
     picture = opened.influence(text) if attention == "influence" else opened.look(text)
     chosen = picture.only(name=attention, layer=layer, head=head)
     for path in (png, html):

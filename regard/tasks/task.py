@@ -216,6 +216,9 @@ class Task(Protocol[Prepared]):
     def fits(self, text: str) -> bool:
         """Can the model take this input: not empty, not too long?"""
 
+    def is_cut(self, text: str) -> bool:
+        """Would only a part of this input be read?"""
+
     def doubt(self, examples: Examples, baselines: Mapping[str, Any]) -> str:
         """What looks wrong about examples of another file, in a sentence; empty where nothing."""
 

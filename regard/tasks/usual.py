@@ -27,6 +27,9 @@ class Usual:
     def cuts(self, batches: Any) -> Tree:
         return {}
 
+    def is_cut(self, text: str) -> bool:
+        return False
+
     def settle(self, network: nn.Module, splits: Any, baselines: Mapping[str, Any]) -> Tree:
         return {}
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from regard.build import new_training
 from regard.cli.closing import show_scores
+from regard.cli.look import look
 from regard.cli.predict import predict
 from regard.run import finish
 from regard.tasks.recipe import check_recipe
@@ -66,6 +67,13 @@ def test_training_texts_that_are_cut_are_on_the_card(cutting, capsys):
     show_scores({**cutting.facts["test"], "cut_texts": 5})
     told = "5 texts are longer than the model takes: only their ends were read"
     assert told in capsys.readouterr().out
+
+
+def test_a_picture_of_a_text_that_was_cut_says_so(cutting):
+    told = "regard: warning: the text is longer than the model takes: it read only the end.\n"
+    done = CliRunner().invoke(look, [str(cutting.folder), f"it was sad {LONG}"])
+    assert done.exit_code == 0 and done.stderr.startswith(told)
+    assert "longer" not in CliRunner().invoke(look, [str(cutting.folder), "it was sad"]).stderr
 
 
 # Two texts judged together
