@@ -95,10 +95,13 @@ class NamedLabels(Usual):
         return found
 
     def fits(self, text: str) -> bool:
-        return not self.pairs or all(part.strip() for part in texts_of(text, self.pairs))
+        first, second = texts_of(text, self.pairs)
+        return bool(first.strip() and (second.strip() or not self.pairs))
 
     def require(self, text: str) -> None:
-        """Refuse what can not be judged: one text alone, where two are judged together."""
+        """Refuse what can not be judged: nothing, or one text where two are judged together."""
+        if not text.strip():
+            raise TextError("there is nothing to judge: the text is empty.")
         if not self.fits(text):
             raise TextError(
                 "two texts are judged together, with a tab between them: first<TAB>second; found "

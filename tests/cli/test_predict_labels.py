@@ -9,6 +9,7 @@ from regard.build import new_training
 from regard.cli.closing import show_scores
 from regard.cli.look import look
 from regard.cli.predict import predict
+from regard.errors import TextError
 from regard.run import finish
 from regard.tasks.recipe import check_recipe
 
@@ -74,6 +75,15 @@ def test_a_picture_of_a_text_that_was_cut_says_so(cutting):
     done = CliRunner().invoke(look, [str(cutting.folder), f"it was sad {LONG}"])
     assert done.exit_code == 0 and done.stderr.startswith(told)
     assert "longer" not in CliRunner().invoke(look, [str(cutting.folder), "it was sad"]).stderr
+
+
+def test_an_empty_text_is_a_problem_and_no_label(cutting):
+    done = said(cutting, "it was sad", "", " \t")
+    assert done.exit_code == 2 and len(done.stdout.split()) == 1
+    for number in (2, 3):
+        assert f"input {number}: there is nothing to judge: the text is empty." in done.stderr
+    with pytest.raises(TextError, match="nothing to judge"):
+        cutting.predict([" "])
 
 
 # Two texts judged together
