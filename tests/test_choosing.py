@@ -15,7 +15,7 @@ from regard.errors import ConfigError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
-from regard.run.choosing import rule_for, write_sides
+from regard.run.choosing import LEAST, Entry, _time_left, rule_for, write_sides
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
 
@@ -84,6 +84,34 @@ def test_texts_are_written_as_they_are_read_whatever_breaks_their_lines(tmp_path
     files = write_sides(tmp_path, Splits(rows, rows[:1], rows[2:]))
     for name, expected in (("train-100", rows), ("validation", rows[:1]), ("test", rows[2:])):
         assert read_labels(Path(files[name]), "text", "label", "other").examples == expected
+
+
+def test_networks_share_what_the_bags_have_left_of_the_time():
+    bags = [Entry(name, 100, 9, None, 50.0, 1.0, seconds)
+            for name, seconds in (("bag", 2.0), ("bag", 3.0), ("nbsvm", 9.0))]  # fmt: skip
+    assert _time_left(60, bags, networks=3) == 60 / 3 - 5
+    assert _time_left(12, bags, networks=3) == _time_left(-5, bags, networks=3) == LEAST
+    assert _time_left(60, [], networks=0) == 60
+
+
+def test_a_time_that_was_not_enough_is_told_and_so_are_texts_that_were_cut(
+    few, table, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("regard.run.choosing.TOLERATED", 0.1)
+    words = ("--set", "model.max_length=4", "--set", "keep=tail", "--out", tmp_path / "out")
+    done = invoke(table, "--budget", "1s", *words, "--json")
+    assert done.exit_code == 0, done.output
+    told = done.stderr.splitlines()
+    assert told[0] == f"Reading {table} ..."
+    names = [line.split(",")[0] for line in told if line.endswith("% of the texts ...")]
+    assert names == ["bag", "mean"], "bags come first: they tell what is left"
+    assert told[-1].startswith("It took ") and told[-1].endswith("cut short.")
+    cut = r"  \d+ training texts are longer than the model takes: only their ends were read"
+    assert any(re.fullmatch(cut, line) for line in told)
+    found = json.loads(done.stdout)
+    rows = {model["name"]: model for model in found["models"]}
+    assert found["seconds"] > 0.1 and rows["bag"]["cut_texts"] == 0
+    assert rows["mean"]["cut_texts"] > 0 and rows["mean"]["kept"] == "tail"
 
 
 def test_pairs_are_compared_with_the_settings_that_each_model_has(few, tmp_path):

@@ -102,6 +102,7 @@ def which(
     from regard.lens.learning import HEAD, row_of, verdict_of
     from regard.run.choosing import which_model
 
+    say(f"Reading {path} ...")
     result = which_model(path, out, columns=chosen, budget=budget, sets=sets, heard=say)
     if as_json:
         echo_json(result)

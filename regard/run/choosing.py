@@ -19,6 +19,7 @@ from regard.errors import ConfigError, DataError
 from regard.files import locked, make_folder, write_bytes, write_text
 from regard.lens.learning import choice_page, learning_curve
 from regard.models.weights import count_parameters
+from regard.names import CUT, counted
 from regard.run.candidates import CANDIDATES, asked_for, family_of, settings_for
 from regard.run.comparing import compare
 from regard.run.finishing import finish
@@ -30,8 +31,9 @@ from regard.tasks.recipe import asked, make_recipe
 from regard.toml import fill
 
 RATIO = 1500  # texts for every word of a text, from which on order can be learned
+TOLERATED = 1.25  # of the budget, before it is told that it was not enough
 SHARES = {10: 0.15, 30: 0.25, 100: 0.6}  # percent of the texts, and of a candidate's time
-FOR_NETWORKS = 0.85  # of the time; the rest is for reading, bags and scoring
+LEAST = 1.0  # seconds that a network gets, whatever is left
 
 Heard = Callable[[str], object]
 
@@ -45,6 +47,7 @@ class Entry(NamedTuple):
     run: Run
     validated: float  # texts of the validation part judged right, %
     milliseconds: float  # to judge a text
+    seconds: float  # in all: reading, learning, the baselines, scoring
 
 
 @dataclass
@@ -56,11 +59,12 @@ class Contest:
     validation: list[Labelled]
     given: Tree
     out: Path
-    time: float  # seconds for a network
     heard: Heard
+    time: float = LEAST  # seconds for a network, all shares of the texts together
 
     def trained(self, name: str, share: int) -> Entry | None:
         """None where there are too few texts of some class."""
+        clock = time.perf_counter()
         tree = fill(settings_for(name, self.given), {"data": self.section(share)})
         if tree["model"]["kind"] != "bag":
             tree = fill(tree, {"train": {"budget": f"{max(1, int(SHARES[share] * self.time))}s"}})
@@ -73,12 +77,19 @@ class Contest:
             self.heard(f"{name}, {share} % of the texts: left out. {error}")
             return None
         self.heard(f"{name}, {share} % of the texts ...")
+        for cut in counted(training.task.cuts(training.batches), CUT) if share == 100 else ():
+            self.heard(f"  {cut}")
         with locked(training.folder):
             for _ in training.run():
                 pass
             run = finish(training)
         validated = run.task.validate(run.network, self.validation)["accuracy"]
-        return Entry(name, share, training.batches.examples, run, validated, _milliseconds(run))
+        texts, each = training.batches.examples, _milliseconds(run)
+        return Entry(name, share, texts, run, validated, each, time.perf_counter() - clock)
+
+    def all_of(self, names: Sequence[str]) -> list[Entry]:
+        tried = [self.trained(name, share) for name in names for share in SHARES]
+        return [entry for entry in tried if entry]
 
     def section(self, share: int) -> Tree:
         """The data section, for the files as they were written, whatever columns were read."""
@@ -101,7 +112,7 @@ def which_model(
     is going on."""
     if out.exists():
         raise ConfigError(f"{out}: exists already. Give another name with --out.")
-    whole, given = _seconds(budget), asked_for(sets)
+    clock, whole, given = time.perf_counter(), _seconds(budget), asked_for(sets)
     tree = fill(asked(columns, None), {"data": given.get("data", {}), "model": {"kind": "bag"}})
     first, reasons = make_recipe("classify", [path], (), tree)
     for what, why in reasons[:1]:
@@ -112,11 +123,27 @@ def which_model(
     rule = rule_for(splits.train)
     heard(told(rule))
     files = write_sides(out / "data", splits)
-    networks = [name for name, model in CANDIDATES.items() if model["kind"] != "bag"]
-    each = FOR_NETWORKS * whole / max(1, len(networks))
-    contest = Contest(data, files, splits.validation, given, out, each, heard)
-    tried = [contest.trained(name, share) for name in CANDIDATES for share in SHARES]
-    return _report(rule, [entry for entry in tried if entry], out)
+    contest = Contest(data, files, splits.validation, given, out, heard)
+    bags = [name for name, model in CANDIDATES.items() if model["kind"] == "bag"]
+    entries = contest.all_of(bags)
+    networks = [name for name in CANDIDATES if name not in bags]
+    contest.time = _time_left(whole - (time.perf_counter() - clock), entries, len(networks))
+    entries += contest.all_of(networks)
+    taken = round(time.perf_counter() - clock, 1)
+    if taken > whole * TOLERATED:
+        heard(f"It took {taken:,.0f} s, not {budget}: bags and scoring are never cut short.")
+    return {**_report(rule, entries, out), "seconds": taken}
+
+
+def _time_left(left: float, bags: Sequence[Entry], networks: int) -> float:
+    """Seconds for each network: what the bags have left, less what is done beside its steps, which
+    takes about as long as a whole bag does."""
+    beside = min((_sum_of(bags, name) for name in {e.name for e in bags}), default=0.0)
+    return max(LEAST, left / max(1, networks) - beside)
+
+
+def _sum_of(entries: Sequence[Entry], name: str) -> float:
+    return sum(e.seconds for e in entries if e.name == name)
 
 
 def _seconds(budget: str) -> float:
@@ -206,6 +233,8 @@ def _row(entry: Entry) -> Tree:
         "seconds": facts["seconds"],
         "parameters": count_parameters(entry.run.network),
         "ms_per_text": round(entry.milliseconds, 3),
+        "cut_texts": facts["test"]["cut_texts"],
+        "kept": facts["test"]["kept"],
     }
 
 
