@@ -6,7 +6,8 @@ import os
 import re
 import resource
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # From glibc's malloc.h.
@@ -26,6 +27,20 @@ def free_large_memory() -> bool:
     """Tell it to give large blocks back as soon as they are free, as before `keep_freed_memory`:
     what counts a whole text holds many of them, each of another size and only once."""
     return _wish((M_MMAP_MAX, MAPPED), (M_MMAP_THRESHOLD, LARGE), (M_TRIM_THRESHOLD, LARGE))
+
+
+@contextmanager
+def other_work() -> Iterator[None]:
+    """Work of another kind amid the steps of a training: its blocks do not fit into what steps left
+    free, nor into each other's, so that they would pile up. Validating a language model of 12,000
+    words held 4.5 GB, and holds 0.8 so."""
+    free_large_memory()
+    give_back_memory()
+    try:
+        yield
+    finally:
+        give_back_memory()
+        keep_freed_memory()
 
 
 def _wish(*wishes: tuple[int, int]) -> bool:

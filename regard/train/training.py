@@ -21,7 +21,7 @@ from regard.train.checkpoints import Checkpoint
 from regard.train.divergence import refuse_divergence, refuse_high_rate, way_on
 from regard.train.log import Log
 from regard.train.loop import Step, fit
-from regard.train.memory import give_back_memory, keep_freed_memory
+from regard.train.memory import keep_freed_memory, other_work
 from regard.train.not_finite import require_finite
 from regard.train.optim import load_optimizer_tensors, make_optimizer, optimizer_tensors
 from regard.train.schedules import rate_at
@@ -164,9 +164,8 @@ class Training:
     def _validate(self) -> Validated:
         require_finite(self.network, self.optimizer, self.progress.step)
         self.network.eval()
-        give_back_memory()  # what steps left free does not fit what validating needs
-        scores = self._scores()
-        give_back_memory()
+        with other_work():
+            scores = self._scores()
         better = self.progress.validated(scores)
         self._log.add({"step": self.progress.step, "validation": scores})
         return Validated(self.progress.step, scores, better)

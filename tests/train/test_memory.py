@@ -76,6 +76,26 @@ def test_a_container_has_no_more_than_it_may(machine, cgroup, limits):
     assert available_memory() == 3000
 
 
+def test_other_work_gives_large_blocks_back_at_once_and_steps_keep_theirs():
+    if not memory.free_large_memory():
+        pytest.skip("the C library is not glibc")
+
+    def left_by_a_block():
+        before = held_memory()
+        torch.ones(25 * MEGABYTE)  # 100 MB, and free again
+        return held_memory() - before
+
+    try:
+        with memory.other_work():
+            assert left_by_a_block() < 20 * MEGABYTE
+        assert left_by_a_block() > 80 * MEGABYTE
+        with memory.other_work():
+            assert left_by_a_block() < 20 * MEGABYTE
+    finally:
+        memory.free_large_memory()
+        memory.give_back_memory()
+
+
 def test_a_system_that_tells_nothing_has_no_known_memory(machine, monkeypatch):
     machine()
     monkeypatch.setattr(memory, "_free_pages", lambda: 0)
