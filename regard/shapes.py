@@ -263,6 +263,10 @@ class BagSettings(Settings):
     """The family of models."""
     grams: int = Field(default=2, ge=1, le=3)
     """Longest gram in words. 1: words alone; 2: words and pairs of neighbours; 3: triples too."""
+    letters: int = Field(default=0, ge=0, le=8)
+    """Beside words, grams of 2 to so many characters of the whole text, blanks included, which know
+    beginnings and endings that rare words share; 0: none. They are weighed by themselves: TF-IDF
+    has length 1 for words and again for letters. For single texts only."""
     weights: Literal["binary", "counts", "tfidf"] = "tfidf"
     """What a gram of a text counts: 1, how often it is there, or TF-IDF, by which rare grams count
     more and long texts no more than short ones (nbsvm: binary)."""
@@ -273,9 +277,9 @@ class BagSettings(Settings):
     """How far the judge may go to be right about every training text: C of scikit-learn. Without
     it 30 for logistic and 1 for svm, over the mean squared length of a row; 1 for nbsvm."""
     min_count: int = Field(default=2, ge=1)
-    """Training texts a gram must be in."""
+    """Training texts a gram must be in, be it of words or of letters."""
     size: int | None = Field(default=None, ge=1)
-    """Most frequent grams that are kept; without it, all."""
+    """Most frequent grams that are kept, of words and as many of letters; without it, all."""
     lowercase: bool = True
     """Take capitals for small letters."""
     balanced: bool = False
@@ -294,6 +298,12 @@ class BagSettings(Settings):
             raise ValueError(
                 f'judge = "nbsvm" goes with weights = "binary" only, found "{self.weights}".'
             )
+        return self
+
+    @model_validator(mode="after")
+    def letters_fit(self) -> Self:
+        if self.letters == 1:
+            raise ValueError("letters = 1: their grams have 2 at least. Write 2 to 8, or 0: none.")
         return self
 
 

@@ -109,12 +109,13 @@ def subjects(folder: Path) -> Iterator[tuple[str, Subject]]:
                 told = ", ".join(f"{k} {v}" for k, v in variant.items()) or "plain"
                 kind = task.recipe.model.kind
                 yield f"{name} by {kind} ({told})", Subject(task.network(), task.probe())
-    yield "classify by bag", _bag(data)
+    yield "classify by bag", _bag(data, letters=0)
+    yield "classify by bag (letters 3)", _bag(data, letters=3)
 
 
-def _bag(data: Path) -> Subject:
+def _bag(data: Path, letters: int) -> Subject:
     """Learned: a bag that has not is nothing but zeros."""
-    recipe, _ = make_recipe("classify", [data], ["model.kind=bag"])
+    recipe, _ = make_recipe("classify", [data], ["model.kind=bag", f"model.letters={letters}"])
     train = Classify.read(recipe).train
     task = Classify.fit(recipe, train)
     network = task.network()

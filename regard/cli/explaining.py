@@ -10,12 +10,15 @@ import click
 from regard.cli.console import columns, echo_json, say
 from regard.errors import ConfigError
 from regard.files import write_text
+from regard.models.grams import LETTERS
 from regard.names import REMARKS, counted
 from regard.text.tokenizer import visible
 
 if TYPE_CHECKING:
     from regard.lens.explain import Explained
     from regard.run import Run
+
+Pieces = Sequence[tuple[str, float]]
 
 SHOWN = 12  # of the strongest, in the terminal
 BAR = 20  # letters of the longest bar
@@ -47,13 +50,36 @@ def show_explanations(
 
 
 def told(one: "Explained") -> list[str]:
-    """The strongest pieces, with a bar for each; + speaks for the label, - against it."""
-    strongest = sorted(one.pieces, key=lambda piece: -abs(piece[1]))[:SHOWN]
-    most = max((abs(value) for _, value in strongest), default=0.0) or 1.0
+    """The strongest pieces, with a bar for each; + speaks for the label, - against it. Words come
+    first, then grams of letters, as many of each."""
+    words, letters = _apart(one.pieces)
+    most = _most(one.pieces)
     rows = [
-        [f"  {visible(piece)}", f"{value:+.4f}", _bar(value / most)] for piece, value in strongest
+        [f"  {visible(piece)}", f"{value:+.4f}", _bar(value / most)]
+        for part in (words, letters)
+        for piece, value in sorted(part, key=lambda piece: -abs(piece[1]))[:SHOWN]
     ]
-    return [f"{_title(one)}: {MEANINGS[one.how]}", *columns(rows, right=(1,)), ""]
+    lines = columns(rows, right=(1,)) + ([f"  ({_together(letters)})"] if letters else [])
+    return [f"{_title(one)}: {MEANINGS[one.how]}", *lines, ""]
+
+
+def _apart(pieces: Pieces) -> tuple[Pieces, Pieces]:
+    """Words and letters, which spell the same words once more."""
+    words = [piece for piece in pieces if not piece[0].startswith(LETTERS)]
+    return words, [piece for piece in pieces if piece[0].startswith(LETTERS)]
+
+
+def _most(pieces: Pieces) -> float:
+    return max((abs(value) for _, value in pieces), default=0.0) or 1.0
+
+
+def _together(letters: Pieces) -> str:
+    """
+    >>> _together([("letters:at", 0.25), ("letters: ca", -0.05)])
+    'all 2 grams of letters, which overlap words and each other: +0.2000'
+    """
+    total = sum(value for _, value in letters)
+    return f"all {len(letters)} grams of letters, which overlap words and each other: {total:+.4f}"
 
 
 def _title(one: "Explained") -> str:
@@ -86,11 +112,20 @@ def page(found: Sequence["Explained"]) -> str:
 
 
 def _coloured(one: "Explained") -> str:
-    most = max((abs(value) for _, value in one.pieces), default=0.0) or 1.0
+    words, letters = _apart(one.pieces)
+    most = _most(one.pieces)
+    told = _spans([(visible(piece, blank=" "), value) for piece, value in words], most)
+    if letters:
+        plain = [(visible(piece.removeprefix(LETTERS)), value) for piece, value in letters]
+        told += f"</p><p>{_together(letters)}.</p><p>{_spans(plain, most)}"
+    return told
+
+
+def _spans(pieces: Pieces, most: float) -> str:
     return " ".join(
         f'<span title="{value:+.4f}" style="background: rgb({_rgb(value)} / '
-        f'{abs(value) / most:.2f})">{escape(visible(piece, blank=" "))}</span>'
-        for piece, value in one.pieces
+        f'{abs(value) / most:.2f})">{escape(piece)}</span>'
+        for piece, value in pieces
     )
 
 

@@ -47,7 +47,8 @@ class Bag:
     @property
     def name(self) -> str:
         grams = NAMES[self.settings.grams - 1]
-        return f"bag of {grams}, {self.settings.weights}, {self.settings.judge}"
+        letters = f", up to {self.settings.letters} letters" if self.settings.letters else ""
+        return f"bag of {grams}{letters}, {self.settings.weights}, {self.settings.judge}"
 
     @property
     def size(self) -> int:
@@ -90,7 +91,8 @@ class Bag:
 
     def weights_of(self, text: str, other: str | None = None) -> list[tuple[str, Floats]]:
         """What each known gram of a text adds to the score of every class (C,); with the intercept,
-        these add up to the scores. Sorted by the gram; overlaps of two texts come last."""
+        these add up to the scores. Words come first, then letters, each sorted by the gram;
+        overlaps of two texts come last."""
         others = None if other is None else [other]
         self._refuse_unasked([text], others)
         row = self.grams.rows([text], others)
@@ -111,17 +113,19 @@ class Bag:
             arrays["idf"] = self.grams.idf
         write_bytes(folder / FILE, save_arrays(arrays))
         facts = {"settings": self.settings.model_dump(), "pairs": self.grams.pairs}
-        write_json(folder / FACTS, facts | {"grams": self.grams.known})
+        grams = {"grams": self.grams.words, "letters": self.grams.letters}
+        write_json(folder / FACTS, facts | grams)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """What `save` wrote; it scores exactly as the one saved."""
-        facts = read_table(folder / FACTS)
+        facts = {"letters": [], **read_table(folder / FACTS)}  # older bags have none
         try:
             settings = BagSettings.model_validate(facts["settings"])
             arrays = load_arrays(read_bytes(folder / FILE))
-            _refuse_unfit(settings, facts["pairs"], facts["grams"], arrays)
-            grams = Grams(settings, facts["pairs"], facts["grams"], arrays.get("idf"))
+            pairs, words, letters = facts["pairs"], facts["grams"], facts["letters"]
+            _refuse_unfit(settings, pairs, words, letters, arrays)
+            grams = Grams(settings, pairs, words, arrays.get("idf"), letters)
             return cls(settings, grams, arrays["weights"], arrays["intercept"])
         except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
             raise RunError(f"{folder}: not a saved baseline: {error}\nCopy it again.") from error
@@ -150,18 +154,23 @@ def _refuse_unequal(texts: Sequence[str], others: Sequence[str] | None) -> None:
 
 
 def _refuse_unfit(
-    settings: BagSettings, pairs: Any, grams: Any, arrays: dict[str, NDArray[Any]]
+    settings: BagSettings, pairs: Any, words: Any, letters: Any, arrays: dict[str, NDArray[Any]]
 ) -> None:
     """A ValueError where the parts of a saved bag do not fit together."""
-    whole = isinstance(pairs, bool) and isinstance(grams, list) and len(grams) > 0
-    whole = whole and all(isinstance(gram, str) for gram in grams)
-    if not whole or len(set(grams)) < len(grams):
+    whole = isinstance(pairs, bool) and _are_grams(words) and _are_grams(letters) and words
+    if not whole or bool(letters) != (settings.letters > 0) or (pairs and letters):
         raise ValueError("its grams are not as Regard writes them")
-    features, classes = len(grams) + pairs * len(OVERLAPS), max(1, arrays["intercept"].size)
+    grams, classes = len(words) + len(letters), max(1, arrays["intercept"].size)
+    features = grams + pairs * len(OVERLAPS)
     shapes: dict[str, tuple[int, ...]] = {"weights": (features, classes), "intercept": (classes,)}
     if settings.weights == "tfidf":
-        shapes["idf"] = (len(grams),)
+        shapes["idf"] = (grams,)
     if shapes != {name: array.shape for name, array in arrays.items()}:
         raise ValueError("its grams and weights do not fit together")
     if not all(a.dtype == np.float64 and np.isfinite(a).all() for a in arrays.values()):
         raise ValueError("some of its weights are no numbers")
+
+
+def _are_grams(found: Any) -> bool:
+    texts = isinstance(found, list) and all(isinstance(gram, str) for gram in found)
+    return texts and len(set(found)) == len(found)

@@ -64,22 +64,24 @@ class ClassifyByBag(Labelling):
 
     @classmethod
     def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> "ClassifyByBag":
-        match saved:
+        shape = _shape(recipe)
+        match {"letters": [], **saved}:  # older runs have none
             case {
-                "grams": [*known],
+                "grams": [*words],
+                "letters": [*letters],
                 "idf": list() | None as idf,
                 "pairs": bool(pairs),
                 "labels": dict(counts),
-            } if all(isinstance(gram, str) for gram in known):
+            } if _fit(shape, words, letters):
                 weights = None if idf is None else np.array(idf, dtype=np.float64)
-                grams = Grams(_shape(recipe), pairs, known, weights)
+                grams = Grams(shape, pairs, words, weights, letters)
                 return cls(recipe, grams, counts, saved.get("texts"))
         raise RunError("tokenizer.json: not the grams of a bag. Copy the run again.")
 
     def as_json(self) -> dict[str, Any]:
         idf = None if self.grams.idf is None else self.grams.idf.tolist()
-        grams = {"grams": self.grams.known, "idf": idf, "pairs": self.grams.pairs}
-        return {**grams, **self.labels_as_json()}
+        grams = {"grams": self.grams.words, "letters": self.grams.letters, "idf": idf}
+        return {**grams, "pairs": self.grams.pairs, **self.labels_as_json()}
 
     def vocabulary(self) -> dict[str, int]:
         return {"grams": len(self.grams.known)}
@@ -159,7 +161,7 @@ class ClassifyByBag(Labelling):
 
     def invent(self, dice: Random, rows: int) -> list[Labelled]:
         between = self.recipe.data.separator
-        words = self.grams.known
+        words = self.grams.words
         texts = [" ".join(dice.choices(words, k=dice.randint(1, 5))) for _ in range(2 * rows)]
         several = 2 if between else 1
         return [
@@ -183,6 +185,11 @@ class BagJudge(Judging):
         if not inputs:
             return np.zeros((0, len(self.task.labels)))
         return self.task.bag(self.network).scores(*both_texts(inputs, self.task.pairs))
+
+
+def _fit(shape: BagSettings, words: list[Any], letters: list[Any]) -> bool:
+    texts = all(isinstance(gram, str) for gram in [*words, *letters])
+    return texts and bool(letters) == bool(shape.letters)
 
 
 def _shape(recipe: ClassifyRecipe) -> BagSettings:

@@ -77,8 +77,10 @@ def _columns(opened: LabelTable) -> str:
 def _bag(tree: Tree, about_data: str) -> Choice:
     tree = {**tree, "train": {"steps": 0}}
     model = check(BagSettings, tree["model"], "model")
-    words = f"up to {model.grams} words together, {model.weights}; judged by {model.judge}"
-    reasons = [("data", about_data), ("model", words), ("training", "at once, in no steps")]
+    letters = f", up to {model.letters} letters" if model.letters else ""
+    words = f"up to {model.grams} words together{letters}, {model.weights}"
+    about_model = f"{words}; judged by {model.judge}"
+    reasons = [("data", about_data), ("model", about_model), ("training", "at once, in no steps")]
     return Choice(tree, reasons)
 
 

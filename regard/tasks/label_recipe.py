@@ -97,6 +97,16 @@ class ClassifyRecipe(Recipe):
         return self
 
     @model_validator(mode="after")
+    def letters_fit(self) -> Self:
+        letters = getattr(self.model, "letters", 0)
+        if self.data.other and letters:
+            raise ValueError(
+                f"model.letters: two texts are judged together, by their words alone, found "
+                f"letters = {letters}. Leave it out."
+            )
+        return self
+
+    @model_validator(mode="after")
     def a_bag_learns_at_once(self) -> Self:
         bag = self.model.kind == "bag"
         if bag and self.train.steps != 0:

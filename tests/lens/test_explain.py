@@ -30,7 +30,9 @@ SHAPES = {
     "mean": {"kind": "mean", "width": 16, "max_length": 24},
     "pairs": {"kind": "mean", "width": 16, "max_length": 24, "pairs": 500},
     "bag": {"kind": "bag"},
+    "letters": {"kind": "bag", "letters": 4},
 }  # fmt: skip
+BAGS = ("bag", "letters")
 TWO = {"width": 16, "heads": 2, "layers": 1, "max_length": 24, "segments": 2}
 TEXT = "it was a great film"
 
@@ -50,8 +52,8 @@ def runs(tmp_path_factory):
     for name, model in {**SHAPES, "several": SHAPES["mean"], "two": TWO}.items():
         data = {"path": str(table), "text": "text", "label": "label", **more.get(name, {})}
         tree = {"task": "classify", "data": data, "model": model,
-                "train": {"steps": 0 if name == "bag" else 60, "rate": 0.02}}  # fmt: skip
-        tree |= {} if name == "bag" else {"tokens": {"kind": "word"}}
+                "train": {"steps": 0 if name in BAGS else 60, "rate": 0.02}}  # fmt: skip
+        tree |= {} if name in BAGS else {"tokens": {"kind": "word"}}
         training = new_training(check_recipe(tree, "here"), home / name)
         for _ in training.run():
             pass
@@ -59,7 +61,7 @@ def runs(tmp_path_factory):
     return found
 
 
-NETWORKS = [name for name in SHAPES if name != "bag"]
+NETWORKS = [name for name in SHAPES if name not in BAGS]
 
 
 @pytest.mark.parametrize("name", [*NETWORKS, "several", "two"])
@@ -140,12 +142,30 @@ def test_rollout_is_the_product_of_what_each_layer_saw(runs, name):
     assert [v for _, v in found.pieces] == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_weights_of_a_bag_add_up_to_its_score(runs):
-    run = runs["bag"]
+@pytest.mark.parametrize("name", BAGS)
+def test_the_weights_of_a_bag_add_up_to_its_score(runs, name):
+    run = runs[name]
     found = explain(run.task, run.network, TEXT)
     bag, label = run.task.bag(run.network), run.task.labels.index(found.label)
     total = sum(value for _, value in found.pieces) + bag.intercept[label]
     assert found.how == "weights" and total == pytest.approx(bag.scores([TEXT])[0, label])
+
+
+def test_words_are_explained_before_letters_which_are_told_to_be_letters(runs):
+    found = explain(runs["letters"].task, runs["letters"].network, TEXT)
+    letters = [piece.startswith("letters:") for piece, _ in found.pieces]
+    assert letters == sorted(letters) and {True, False} == set(letters)
+    assert {"great", "letters:grea", "letters: gr"} <= {piece for piece, _ in found.pieces}
+    _, *rows, last, _ = told(found)
+    shown = [row.split()[0] for row in rows]
+    assert "great" in shown[0] and len(shown[9:]) == 12, "of 5 words and 4 pairs, and of letters"
+    assert all(name.startswith("letters:") for name in shown[9:]) and any(
+        "gr" in name for name in shown[9:]
+    )
+    total = sum(value for piece, value in found.pieces if piece.startswith("letters:"))
+    assert f"all {sum(letters)} grams of letters" in last and f"{total:+.4f}" in last
+    written = page([found])
+    assert ">it was</span>" in written and ">␣gr</span>" in written and last.strip(" ()") in written
 
 
 def test_where_no_label_is_given_the_likeliest_is_explained(runs):

@@ -11,10 +11,11 @@ from click.testing import CliRunner
 from regard.build import draft, new_training, resume_training
 from regard.cli.evaluate import evaluate
 from regard.data.labels import Labelled
-from regard.errors import ConfigError, DataError
+from regard.errors import ConfigError, DataError, RunError
 from regard.models.bag import Bag
 from regard.run import Run, compare, finish
 from regard.tasks.classify import Classify
+from regard.tasks.classify_bag import ClassifyByBag
 from regard.tasks.labelling import Labelling
 from regard.tasks.recipe import check_recipe, make_recipe
 from regard.tasks.truncating import cut
@@ -286,6 +287,27 @@ def test_a_run_answers_as_its_bag_does(bagged):
     texts = ["a great film", "the plot was sad", ""]
     assert np.array_equal(run.predictor().scores(texts), bag.scores(texts))
     assert bag.scores(texts)[0].argmax() == 1
+
+
+def test_a_run_with_letters_is_one_like_any_other(bagged):
+    run = bagged(letters=4, min_count=1)
+    again, texts = Run.load(run.folder), ["a great film", "", "awfully", "never met", "?"]
+    assert np.array_equal(*(one.predictor().scores(texts) for one in (run, again)))
+    assert run.predict(["greatest", "awfully"]) == ["good", "bad"], "of words it has never met"
+    known = run.task.grams
+    assert known.letters and run.facts["vocabulary"] == {"grams": len(known.known)}
+    assert again.task.as_json() == run.task.as_json()
+    assert run.check(cases=12).passed
+
+
+def test_runs_saved_before_there_were_letters_are_loaded(bagged):
+    task = bagged().task
+    saved = task.as_json()
+    assert saved.pop("letters") == []
+    assert ClassifyByBag.load(task.recipe, saved).grams.names == task.grams.names
+    for letters in (["ab"], [7], 7):
+        with pytest.raises(RunError, match="not the grams of a bag"):
+            ClassifyByBag.load(task.recipe, saved | {"letters": letters})
 
 
 def test_a_bag_makes_no_steps_ready_before_they_are_asked_for(table, tmp_path):

@@ -208,6 +208,13 @@ def test_one_segment_for_two_texts_is_refused(tmp_path):
     recipe_of(tmp_path / "x.csv", model={**shape, "segments": 1})
 
 
+def test_letters_of_two_texts_are_refused(tmp_path):
+    bag = {"model": {"kind": "bag", "letters": 4}, "train": {"steps": 0}}
+    with pytest.raises(ConfigError, match="model.letters: two texts .* letters = 4. Leave it out"):
+        recipe_of(tmp_path / "x.csv", data={"other": "b"}, **bag)
+    recipe_of(tmp_path / "x.csv", **bag)
+
+
 def test_a_transformer_that_is_chosen_tells_two_texts_apart(tmp_path):
     table = tmp_path / "pairs.csv"
     rows = [f"it rains {n},it rains,{'yn'[n % 2]}\n" for n in range(60)]
