@@ -8,7 +8,6 @@ Writes bench/results/DATE-which-NAME.json and the learning curve, docs/pictures/
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -50,7 +49,6 @@ def compared(name: str, data: Path, budget: str, home: Path) -> Tree:
 def main(name: str, data: Path, budget: str = "20m") -> None:
     if name not in SETS:
         sys.exit(f"{name}: expected one of {', '.join(SETS)}.")
-    clock = time.perf_counter()
     with tempfile.TemporaryDirectory() as home:
         found = compared(name, data, budget, Path(home))
     for row in found["models"]:
@@ -60,7 +58,6 @@ def main(name: str, data: Path, budget: str = "20m") -> None:
         f"which-{name}",
         f"python -m bench.which {name} DATA {budget}",
         environment(torch.device("cpu")),
-        seconds=round(time.perf_counter() - clock, 1),
         results=[
             {"model": row.pop("name"), "split": "test part", **row} for row in found["models"]
         ],
