@@ -16,6 +16,7 @@ from regard.run import Run, finish
 from regard.shapes import BagSettings
 from regard.tasks.classify import Classify
 from regard.tasks.label_baselines import Bags
+from regard.tasks.label_choices import _batch
 from regard.tasks.label_data import input_of
 from regard.tasks.recipe import check_recipe, make_recipe
 
@@ -224,3 +225,25 @@ def test_a_transformer_that_is_chosen_tells_two_texts_apart(tmp_path):
     assert make_recipe("classify", [table], [*sets, "model.causal=true"])[0].model.segments == 0
     alone, reasons = make_recipe("classify", [table], sets[1:])
     assert alone.model.segments == 0 and 'text "text", label "label"' in reasons[0][1]
+
+
+# What is chosen for someone's texts
+
+
+@pytest.mark.parametrize(
+    ("texts", "tokens", "wanted"),
+    [(40, 8, 500), (40, 400, 3200), (4000, 60, 2400), (4000, 300, 4000)],
+    ids=["few and short", "few and long: eight a step", "a hundred steps a pass", "the most"],
+)
+def test_few_texts_are_learned_from_in_small_steps(texts, tokens, wanted):
+    assert _batch([Labelled("word" * tokens, "a")] * texts) == wanted
+
+
+def test_every_kind_of_network_has_a_rate_of_its_own(tmp_path):
+    table = written(tmp_path / "x.csv", [(f"some text {n}", "ab"[n % 2]) for n in range(60)])
+    rates = {
+        kind: make_recipe("classify", [table], [f"model.kind={kind}"])[0].train.rate
+        for kind in ("transformer", "rnn", "mean")
+    }
+    assert rates == {"transformer": 1e-3, "rnn": 2e-3, "mean": 1e-2}
+    assert make_recipe("classify", [table], ["train.rate=0.5"])[0].train.rate == 0.5
