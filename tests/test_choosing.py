@@ -16,6 +16,7 @@ from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
 from regard.run.choosing import LEAST, Entry, _time_left, rule_for, write_sides
+from regard.tasks.label_baselines import Bags
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
 
@@ -110,8 +111,29 @@ def test_a_time_that_was_not_enough_is_told_and_so_are_texts_that_were_cut(
     assert any(re.fullmatch(cut, line) for line in told)
     found = json.loads(done.stdout)
     rows = {model["name"]: model for model in found["models"]}
+    assert rows["bag"]["passes"] == 0 < rows["mean"]["passes"]
     assert found["seconds"] > 0.1 and rows["bag"]["cut_texts"] == 0
     assert rows["mean"]["cut_texts"] > 0 and rows["mean"]["kept"] == "tail"
+
+
+def test_candidates_share_their_baselines_and_one_that_hardly_trained_is_told(
+    few, table, tmp_path, monkeypatch
+):
+    fitted, fit = [], Bags.fit
+    monkeypatch.setattr(
+        Bags, "fit", lambda *given, **named: fitted.append(1) or fit(*given, **named)
+    )
+    monkeypatch.setattr("regard.train.budget.FOR_STEPS", 1e-9)  # time for one step
+    words = ("--set", "train.batch_tokens=100", "--budget", "1s", "--out", tmp_path / "out")
+    done = invoke(table, *words)
+    assert done.exit_code == 0, done.output
+    assert len(fitted) == 1, "the mean stands beside the bag that learned for the bag"
+    one, other = (Run.load(tmp_path / "out" / f"{name}-100") for name in ("bag", "mean"))
+    found = [run.facts["test"]["baselines"] for run in (one, other)]
+    assert found[0] == found[1]
+    assert re.search(
+        r"  it had time for \d+ % of these texts: give it a larger --budget", done.stderr
+    )
 
 
 def test_pairs_are_compared_with_the_settings_that_each_model_has(few, tmp_path):

@@ -7,6 +7,7 @@ from io import BytesIO
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from regard.config import Tree
 from regard.names import interval
@@ -55,6 +56,9 @@ def learning_curve(points: Sequence[Tree]) -> bytes:
         low, high = [p["low"] for p in own], [p["high"] for p in own]
         axes.fill_between(texts, low, high, alpha=0.12, color=line.get_color(), linewidth=0)
     axes.set_xscale("log")
+    counts = sorted({point["texts"] for point in points})
+    axes.set_xticks(counts, [f"{count:,}" for count in counts])
+    axes.xaxis.set_minor_formatter(NullFormatter())  # else it writes 4 x 10^3
     axes.set_xlabel("texts to learn from")
     axes.set_ylabel("texts judged right, %")
     axes.grid(alpha=0.3)

@@ -7,7 +7,7 @@ import io
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -18,6 +18,7 @@ from regard.data.splits import Splits, place_of
 from regard.errors import ConfigError, DataError
 from regard.files import locked, make_folder, write_bytes, write_text
 from regard.lens.learning import choice_page, learning_curve
+from regard.models.predictor import Predictor
 from regard.models.weights import count_parameters
 from regard.names import CUT, counted
 from regard.run.candidates import CANDIDATES, asked_for, family_of, settings_for
@@ -48,6 +49,7 @@ class Entry(NamedTuple):
     validated: float  # texts of the validation part judged right, %
     milliseconds: float  # to judge a text
     seconds: float  # in all: reading, learning, the baselines, scoring
+    passes: float = 0.0  # how often a network read its texts
 
 
 @dataclass
@@ -61,6 +63,8 @@ class Contest:
     out: Path
     heard: Heard
     time: float = LEAST  # seconds for a network, all shares of the texts together
+    beside: dict[int, dict[str, Predictor]] = field(default_factory=dict)
+    """The baselines of each share, which all candidates stand beside: they learn once."""
 
     def trained(self, name: str, share: int) -> Entry | None:
         """None where there are too few texts of some class."""
@@ -82,10 +86,17 @@ class Contest:
         with locked(training.folder):
             for _ in training.run():
                 pass
-            run = finish(training)
+            run = finish(training, self.beside.get(share))
+        self.beside.setdefault(share, run.baselines())
+        passes = training.progress.step / training.batches.steps_per_pass
+        if tree["model"]["kind"] != "bag" and passes < 1:
+            self.heard(
+                f"  it had time for {100 * passes:.0f} % of these texts: give it a larger --budget"
+            )
         validated = run.task.validate(run.network, self.validation)["accuracy"]
         texts, each = training.batches.examples, _milliseconds(run)
-        return Entry(name, share, texts, run, validated, each, time.perf_counter() - clock)
+        taken = time.perf_counter() - clock
+        return Entry(name, share, texts, run, validated, each, taken, passes)
 
     def all_of(self, names: Sequence[str]) -> list[Entry]:
         tried = [self.trained(name, share) for name in names for share in SHARES]
@@ -231,6 +242,7 @@ def _row(entry: Entry) -> Tree:
         "validation": entry.validated,
         "scores": facts["test"]["scores"],
         "seconds": facts["seconds"],
+        "passes": round(entry.passes, 2),
         "parameters": count_parameters(entry.run.network),
         "ms_per_text": round(entry.milliseconds, 3),
         "cut_texts": facts["test"]["cut_texts"],

@@ -16,16 +16,18 @@ from regard.train.report import card
 from regard.train.training import Training
 
 
-def finish(training: Training) -> Run:
+def finish(training: Training, baselines: dict[str, Predictor] | None = None) -> Run:
     """Turn a finished training into a run: final weights, test scores, samples, pictures, card.
-    run.json comes last: without its scores a run counts as unfinished, and can be resumed."""
+    run.json comes last: without its scores a run counts as unfinished, and can be resumed.
+    `baselines`: of another run that learned from the same texts; without them they learn here."""
     folder, task, network = training.folder, training.task, training.network
     free_large_memory()
     give_back_memory()  # what training needed does not fit what scoring needs
     load_weights(network, training.final_weights(), "the checkpoint")
     facts = read_table(folder / "run.json")
     splits = read_splits(task, facts, folder)
-    baselines = task.baselines(splits.train)
+    if baselines is None:
+        baselines = task.baselines(splits.train)
     run = Run(folder, task, network.eval(), facts)
     facts |= task.settle(network, splits, baselines)
     scored = run.scored(splits.test, "test part", baselines, {})
