@@ -118,6 +118,9 @@ class JudgeSettings(Settings):
     word_dropout: float = Field(default=0.0, ge=0, lt=1)
     """Share of the tokens that training takes for unknown ones, so that no single word decides
     (Iyyer et al. 2015)."""
+    skipping: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the tokens that training leaves out of a text, others each time: against learning
+    texts by heart, as word_dropout is, and what is left is shorter and so read faster."""
     pairs: int = Field(default=0, ge=0)
     """Rows of a table of vectors for pairs of neighbouring tokens, which are added to the tokens'
     own; 0: none. `mean` with pairs is fastText (Joulin et al. 2017)."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.models.decoder import Decoder
 from regard.models.encoder import Encoder, Source
-from regard.names import FIRST_PIECE, UNKNOWN
+from regard.names import FIRST_PIECE, PAD, UNKNOWN
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
@@ -77,23 +77,46 @@ READERS: dict[type[Any], Any] = {
 
 
 class WordDropout(nn.Module):
-    """While training, a share p of the tokens is taken for unknown."""
+    """While training, a share `skipped` of the tokens is left out, and a share `lost` of the others
+    is taken for unknown."""
 
-    def __init__(self, p: float) -> None:
+    def __init__(self, lost: float, skipped: float) -> None:
         super().__init__()
-        self.p = p
+        self.lost, self.skipped = lost, skipped
 
-    def forward(self, ids: Tensor) -> Tensor:
-        if not self.training or self.p == 0:
-            return ids
-        lost = torch.rand(ids.shape, device=ids.device) < self.p
-        return ids.masked_fill(lost & (ids >= FIRST_PIECE), UNKNOWN)
+    def forward(self, source: Source) -> Source:
+        if self.training and self.skipped:
+            source = without(source, self._some(source.ids, self.skipped))
+        if self.training and self.lost:
+            ids = source.ids.masked_fill(self._some(source.ids, self.lost), UNKNOWN)
+            source = replace(source, ids=ids)
+        return source
+
+    def _some(self, ids: Tensor, share: float) -> Tensor:
+        """(B, T) True at a share of the tokens; marks and padding are never among them."""
+        return (torch.rand(ids.shape, device=ids.device) < share) & (ids >= FIRST_PIECE)
+
+
+def without(source: Source, gone: Tensor) -> Source:
+    """The tokens that are not `gone` (B, T), moved together; what is longest says how many columns
+    are left."""
+    B, T = source.ids.shape
+    whole = torch.full((B,), T, device=gone.device) if source.lengths is None else source.lengths
+    lengths = whole - gone.sum(dim=1)
+    order = gone.to(torch.uint8).argsort(dim=1, stable=True)[:, : int(lengths.max())]
+    padding = torch.arange(order.size(1), device=gone.device) >= lengths[:, None]  # (B, T left)
+
+    def moved(values: Tensor) -> Tensor:
+        return values.gather(1, order).masked_fill(padding, PAD)
+
+    segments = None if source.segments is None else moved(source.segments)
+    return Source(moved(source.ids), lengths, segments)
 
 
 class Classifier(nn.Module):
     def __init__(self, s: ReadingSettings, vocabulary: int, classes: int) -> None:
         super().__init__()
-        self.words = WordDropout(s.word_dropout)
+        self.words = WordDropout(s.word_dropout, s.skipping)
         self.body = READERS[type(s)](s, vocabulary)
         width = s.width_of_output if isinstance(s, ReadingRnnSettings) else s.width
         self.drop = Dropout(s.judge_dropout)
@@ -102,6 +125,6 @@ class Classifier(nn.Module):
 
     def forward(self, source: Source) -> Tensor:
         """-> scores (B, C)"""
-        _, whole = self.body(replace(source, ids=self.words(source.ids)))
+        _, whole = self.body(self.words(source))
         scores: Tensor = self.judge(self.drop(whole))
         return scores

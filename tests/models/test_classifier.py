@@ -4,7 +4,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from regard.models.classifier import Classifier, WordDropout
+from regard.models.classifier import Classifier, WordDropout, without
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE, PAD, START, STOP, UNKNOWN
 from regard.nn.embeddings import PairTable
@@ -17,7 +17,7 @@ ROWS = [[START, *range(FIRST_PIECE, V), STOP], [START, 7, 9, STOP]]
 def test_a_share_of_the_words_is_lost_and_nothing_else():
     torch.manual_seed(0)
     ids = torch.randint(0, V, (100, 90))
-    found = WordDropout(0.3)(ids)
+    found = WordDropout(lost=0.3, skipped=0)(Source(ids)).ids
     lost, words = found != ids, ids >= FIRST_PIECE
     assert (found[lost] == UNKNOWN).all()
     assert not lost[~words].any(), "padding and marks stay what they are"
@@ -25,10 +25,34 @@ def test_a_share_of_the_words_is_lost_and_nothing_else():
     assert PAD < FIRST_PIECE
 
 
-@pytest.mark.parametrize("kind", [MeanSettings, ReadingRnnSettings, ReadingStackSettings])
-def test_words_are_lost_while_training_only(kind):
+def test_a_share_of_the_words_is_skipped_and_the_others_keep_their_order():
     torch.manual_seed(0)
-    network = Classifier(kind(width=8, word_dropout=0.5), V, 3)
+    rows = [[START, *torch.randint(FIRST_PIECE, V, (n,)).tolist(), STOP] for n in (900, 700, 800)]
+    found = WordDropout(lost=0, skipped=0.3)(Source.of(rows))
+    for row, ids, length in zip(rows, found.ids.tolist(), found.lengths.tolist(), strict=True):
+        assert (ids[0], ids[length - 1]) == (START, STOP), "marks are never skipped"
+        assert set(ids[length:]) <= {PAD}
+        assert abs(length / len(row) - 0.7) < 0.05
+        left = iter(row)
+        assert all(token in left for token in ids[:length]), "in the order that they had"
+    assert found.ids.size(1) == max(found.lengths)
+
+
+def test_what_is_left_of_a_text_keeps_its_segments():
+    ids = torch.tensor([[START, 7, STOP, 9, 8, STOP], [START, 6, STOP, 5, STOP, PAD]])
+    segments = torch.tensor([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0]])
+    gone = torch.tensor([[0, 1, 0, 1, 0, 0], [0, 0, 0, 1, 0, 0]]).bool()
+    found = without(Source(ids, torch.tensor([6, 5]), segments), gone)
+    assert found.ids.tolist() == [[START, STOP, 8, STOP], [START, 6, STOP, STOP]]
+    assert found.segments.tolist() == [[0, 0, 1, 1], [0, 0, 0, 1]]
+    assert found.lengths.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("share", ["word_dropout", "skipping"])
+@pytest.mark.parametrize("kind", [MeanSettings, ReadingRnnSettings, ReadingStackSettings])
+def test_words_are_lost_while_training_only(kind, share):
+    torch.manual_seed(0)
+    network = Classifier(kind(width=8, **{share: 0.5}), V, 3)
     plain = Classifier(kind(width=8), V, 3)
     plain.load_state_dict(network.state_dict())
     source = Source.of(ROWS)
