@@ -124,6 +124,10 @@ class JudgeSettings(Settings):
     pairs: int = Field(default=0, ge=0)
     """Rows of a table of vectors for pairs of neighbouring tokens, which are added to the tokens'
     own; 0: none. `mean` with pairs is fastText (Joulin et al. 2017)."""
+    wide: int = Field(default=0, ge=0)
+    """Rows of a table of weights for pairs of neighbouring tokens, beside one for tokens: a linear
+    judge, learned at once by naive Bayes and SVM. What it says is added to what the network says
+    when that has learned, weighed as suits the validation part; 0: the network judges alone."""
 
 
 class ReadingStackSettings(JudgeSettings, EncoderSettings):
@@ -278,7 +282,7 @@ class BagSettings(Settings):
     Manning 2012), which suits reviews."""
     strength: float | None = Field(default=None, gt=0)
     """How far the judge may go to be right about every training text: C of scikit-learn. Without
-    it 30 for logistic and 1 for svm, over the mean squared length of a row; 1 for nbsvm."""
+    it 30 for logistic and 1 for the others, over the mean squared length of a row."""
     min_count: int = Field(default=2, ge=1)
     """Training texts a gram must be in, be it of words or of letters."""
     size: int | None = Field(default=None, ge=1)

@@ -68,7 +68,7 @@ ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make anothe
         {"pairs": 30},
     ],
     ReadingRnnSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False}],
-    MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2, "pairs": 30}],
+    MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2, "skipping": 0.2, "pairs": 30}],
     RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
     Seq2SeqSettings: [
         {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": True},

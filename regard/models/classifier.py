@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from regard.models.decoder import Decoder
 from regard.models.encoder import Encoder, Source
+from regard.models.wide import Wide
 from regard.names import FIRST_PIECE, PAD, UNKNOWN
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbedding
@@ -77,24 +78,34 @@ READERS: dict[type[Any], Any] = {
 
 
 class WordDropout(nn.Module):
-    """While training, a share `skipped` of the tokens is left out, and a share `lost` of the others
-    is taken for unknown."""
+    """While training, a share p of the tokens is taken for unknown."""
 
-    def __init__(self, lost: float, skipped: float) -> None:
+    def __init__(self, p: float) -> None:
         super().__init__()
-        self.lost, self.skipped = lost, skipped
+        self.p = p
 
     def forward(self, source: Source) -> Source:
-        if self.training and self.skipped:
-            source = without(source, self._some(source.ids, self.skipped))
-        if self.training and self.lost:
-            ids = source.ids.masked_fill(self._some(source.ids, self.lost), UNKNOWN)
-            source = replace(source, ids=ids)
-        return source
+        if not self.training or self.p == 0:
+            return source
+        return replace(source, ids=source.ids.masked_fill(some(source.ids, self.p), UNKNOWN))
 
-    def _some(self, ids: Tensor, share: float) -> Tensor:
-        """(B, T) True at a share of the tokens; marks and padding are never among them."""
-        return (torch.rand(ids.shape, device=ids.device) < share) & (ids >= FIRST_PIECE)
+
+class Skipping(nn.Module):
+    """While training, a share p of the tokens is left out."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, source: Source) -> Source:
+        if not self.training or self.p == 0:
+            return source
+        return without(source, some(source.ids, self.p))
+
+
+def some(ids: Tensor, share: float) -> Tensor:
+    """(B, T) True at a share of the tokens; marks and padding are never among them."""
+    return (torch.rand(ids.shape, device=ids.device) < share) & (ids >= FIRST_PIECE)
 
 
 def without(source: Source, gone: Tensor) -> Source:
@@ -116,15 +127,19 @@ def without(source: Source, gone: Tensor) -> Source:
 class Classifier(nn.Module):
     def __init__(self, s: ReadingSettings, vocabulary: int, classes: int) -> None:
         super().__init__()
-        self.words = WordDropout(s.word_dropout, s.skipping)
+        self.words = nn.Sequential(Skipping(s.skipping), WordDropout(s.word_dropout))
         self.body = READERS[type(s)](s, vocabulary)
         width = s.width_of_output if isinstance(s, ReadingRnnSettings) else s.width
         self.drop = Dropout(s.judge_dropout)
         self.judge = nn.Linear(width, classes)
         self.judge.apply(init_weights)
+        self.wide = Wide(s.wide, vocabulary, classes) if s.wide else None
 
     def forward(self, source: Source) -> Tensor:
-        """-> scores (B, C)"""
+        """-> scores (B, C). The linear judge keeps quiet while the network learns: it knows the
+        training texts by heart, and would leave nothing to be learned."""
         _, whole = self.body(self.words(source))
         scores: Tensor = self.judge(self.drop(whole))
-        return scores
+        if self.wide is None or self.training:
+            return scores
+        return scores + self.wide.share * self.wide(source)

@@ -11,17 +11,21 @@ from typing import Any, cast
 
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data.labels import Labelled
+from regard.data.splits import Splits
 from regard.errors import ConfigError, RunError
 from regard.files import read_table
 from regard.models.classifier import Classifier, ReadingSettings
 from regard.models.weights import load_weights, read_weights
+from regard.models.wide import Wide
 from regard.names import START, STOP
 from regard.shapes import ReadingStackSettings
 from regard.tasks.judging import Judge, source_of
 from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
+from regard.tasks.label_share import settle_share
 from regard.tasks.labelling import Judged, Labelling
 from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
@@ -89,12 +93,24 @@ class Classify(Labelling):
         return Classifier(self.shape, self.tokenizer.size, len(self.labels))
 
     def begin(self, network: nn.Module, train: Sequence[Labelled]) -> None:
-        """Where the recipe names a run to begin with: its weights."""
+        """Where the recipe names a run to begin with: its weights. A linear judge beside the
+        network learns now."""
         if self.recipe.begin is not None and self.recipe.begin_with == "weights":
             path = Path(self.recipe.begin) / "model.safetensors"
             weights = read_weights(path)
             weights.pop(NEXT_TOKENS, None)
             load_weights(network.get_submodule("body.stack"), weights, str(path))
+        if self.shape.wide:
+            known = [e for e in train if -1 not in self.classes_of(e)]
+            wide = cast(Wide, network.get_submodule("wide"))
+            wide.fit([self.encode(input_of(e))[0] for e in known], self.trained(known))
+
+    def settle(
+        self, network: nn.Module, splits: Splits[Labelled], baselines: Mapping[str, Any]
+    ) -> Tree:
+        if self.shape.wide:
+            settle_share(self, network, splits.validation)
+        return super().settle(network, splits, baselines)
 
     @property
     def _causal(self) -> bool:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from regard.models.classifier import Classifier, WordDropout, without
+from regard.models.classifier import Classifier, Skipping, WordDropout, without
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE, PAD, START, STOP, UNKNOWN
 from regard.nn.embeddings import PairTable
@@ -17,7 +17,7 @@ ROWS = [[START, *range(FIRST_PIECE, V), STOP], [START, 7, 9, STOP]]
 def test_a_share_of_the_words_is_lost_and_nothing_else():
     torch.manual_seed(0)
     ids = torch.randint(0, V, (100, 90))
-    found = WordDropout(lost=0.3, skipped=0)(Source(ids)).ids
+    found = WordDropout(0.3)(Source(ids)).ids
     lost, words = found != ids, ids >= FIRST_PIECE
     assert (found[lost] == UNKNOWN).all()
     assert not lost[~words].any(), "padding and marks stay what they are"
@@ -28,7 +28,7 @@ def test_a_share_of_the_words_is_lost_and_nothing_else():
 def test_a_share_of_the_words_is_skipped_and_the_others_keep_their_order():
     torch.manual_seed(0)
     rows = [[START, *torch.randint(FIRST_PIECE, V, (n,)).tolist(), STOP] for n in (900, 700, 800)]
-    found = WordDropout(lost=0, skipped=0.3)(Source.of(rows))
+    found = Skipping(0.3)(Source.of(rows))
     for row, ids, length in zip(rows, found.ids.tolist(), found.lengths.tolist(), strict=True):
         assert (ids[0], ids[length - 1]) == (START, STOP), "marks are never skipped"
         assert set(ids[length:]) <= {PAD}
