@@ -124,6 +124,10 @@ class JudgeSettings(Settings):
     pairs: int = Field(default=0, ge=0)
     """Rows of a table of vectors for pairs of neighbouring tokens, which are added to the tokens'
     own; 0: none. `mean` with pairs is fastText (Joulin et al. 2017)."""
+    spelling: int = Field(default=0, ge=0)
+    """Rows of a table of vectors for runs of 3 to 6 letters; a token's own vector gets those of its
+    runs added, so that rare and unknown words resemble what is spelled alike (Bojanowski et al.
+    2017). For tokens that are words; 0: none."""
     wide: int = Field(default=0, ge=0)
     """Rows of a table of weights for pairs of neighbouring tokens, beside one for tokens: a linear
     judge, learned at once by naive Bayes and SVM. What it says is added to what the network says
@@ -158,10 +162,11 @@ class ReadingStackSettings(JudgeSettings, EncoderSettings):
 
     @model_validator(mode="after")
     def pairs_fit(self) -> Self:
-        if self.causal and self.pairs:
-            raise ValueError(
-                f"pairs = {self.pairs} with causal = true: a GPT knows no pairs. Leave out one."
-            )
+        for name, rows in (("pairs", self.pairs), ("spelling", self.spelling)):
+            if self.causal and rows:
+                raise ValueError(
+                    f"{name} = {rows} with causal = true: a GPT knows no {name}. Leave out one."
+                )
         return self
 
 

@@ -65,9 +65,12 @@ ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make anothe
     ReadingStackSettings: [
         *STACKS,
         {"causal": True, "pooling": "last", "segments": 0},
-        {"pairs": 30},
+        {"pairs": 30, "spelling": 30, "wide": 30},
     ],
-    ReadingRnnSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False}],
+    ReadingRnnSettings: [
+        {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False},
+        {"spelling": 30, "skipping": 0.2},
+    ],
     MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2, "skipping": 0.2, "pairs": 30}],
     RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
     Seq2SeqSettings: [

@@ -79,14 +79,14 @@ def _tokens(
     task: Any, network: nn.Module, text: str, label: int, how: str
 ) -> list[tuple[str, float]]:
     network.eval()
-    ids, segments = task.encode(text)
+    encoded = task.encode(text)
     device = next(network.parameters()).device
-    source = source_of([(ids, segments)], device)
+    source = source_of([encoded], device)
     if how == "leave-one-out":
         values = leave_one_out(task.predictor(network), source, label)
     else:
         values = {"gradient": gradient, "rollout": rollout}[how](network, source, label).tolist()
-    told = zip(task.tokenizer.pieces(ids), values, ids, strict=True)
+    told = zip(task.tokenizer.pieces(encoded.ids), values, encoded.ids, strict=True)
     return [(piece, value) for piece, value, i in told if i > 2]  # without START and STOP
 
 
@@ -121,7 +121,8 @@ def _without(source: Source, gone: Tensor) -> Source:
     place = torch.arange(source.ids.size(1) - 1, device=gone.device)
     rows = place + (place >= gone[:, None])  # (B, T - 1)
     segments = None if source.segments is None else source.segments[0][rows]
-    return Source(source.ids[0][rows], None, segments)
+    spelling = None if source.spelling is None else source.spelling[0][rows]
+    return Source(source.ids[0][rows], None, segments, spelling)
 
 
 @torch.no_grad()

@@ -23,17 +23,21 @@ from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 ReadingSettings = MeanSettings | ReadingRnnSettings | ReadingStackSettings
 
 
+def embedding_of(s: MeanSettings | ReadingRnnSettings, vocabulary: int) -> TokenEmbedding:
+    return TokenEmbedding(vocabulary, s.width, scaled=False, pairs=s.pairs, spelling=s.spelling)
+
+
 class MeanReader(nn.Module):
     """A vector for every token, whatever else stands in the text."""
 
     def __init__(self, s: MeanSettings, vocabulary: int) -> None:
         super().__init__()
-        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False, pairs=s.pairs)
+        self.embed = embedding_of(s, vocabulary)
         self.apply(init_weights)
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:
         """-> vectors (B, T, E), and the mean of each row's (B, E)"""
-        x = self.embed(source.ids)
+        x = self.embed(source.ids, source.spelling)
         return x, pool(x, "mean", source.lengths)
 
 
@@ -41,13 +45,13 @@ class RnnReader(nn.Module):
     def __init__(self, s: ReadingRnnSettings, vocabulary: int) -> None:
         super().__init__()
         self.pooling = s.pooling
-        self.embed = TokenEmbedding(vocabulary, s.width, scaled=False, pairs=s.pairs)
+        self.embed = embedding_of(s, vocabulary)
         self.reader = Recurrent(s, s.width)
         self.drop = Dropout(s.dropout)
         self.embed.apply(init_weights)  # the cells begin as torch has them
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:
-        x, state = self.reader(self.drop(self.embed(source.ids)), source.lengths)
+        x, state = self.reader(self.drop(self.embed(source.ids, source.spelling)), source.lengths)
         if self.pooling == "last":
             return x, self.reader.last(state)
         return x, pool(x, self.pooling, source.lengths)
@@ -59,7 +63,11 @@ class StackReader(nn.Module):
     def __init__(self, s: ReadingStackSettings, vocabulary: int) -> None:
         super().__init__()
         self.pooling = s.pooling
-        stack = Decoder.of(s, vocabulary) if s.causal else Encoder.of(s, vocabulary, s.pairs)
+        stack = (
+            Decoder.of(s, vocabulary)
+            if s.causal
+            else Encoder.of(s, vocabulary, s.pairs, s.spelling)
+        )
         self.stack: Any = stack
 
     def forward(self, source: Source) -> tuple[Tensor, Tensor]:
@@ -118,10 +126,12 @@ def without(source: Source, gone: Tensor) -> Source:
     padding = torch.arange(order.size(1), device=gone.device) >= lengths[:, None]  # (B, T left)
 
     def moved(values: Tensor) -> Tensor:
-        return values.gather(1, order).masked_fill(padding, PAD)
+        places, hidden = (x.view(*x.shape, *[1] * (values.dim() - 2)) for x in (order, padding))
+        return values.gather(1, places.expand(-1, -1, *values.shape[2:])).masked_fill(hidden, PAD)
 
     segments = None if source.segments is None else moved(source.segments)
-    return Source(moved(source.ids), lengths, segments)
+    spelling = None if source.spelling is None else moved(source.spelling)
+    return Source(moved(source.ids), lengths, segments, spelling)
 
 
 class Classifier(nn.Module):

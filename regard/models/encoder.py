@@ -23,6 +23,7 @@ class Source:
     ids: Tensor  # (B, S)
     lengths: Tensor | None = None  # (B,)
     segments: Tensor | None = None  # (B, S): which part of the input each token belongs to
+    spelling: Tensor | None = None  # (B, S, K): runs of letters of each token, see text/spelling.py
 
     @classmethod
     def of(cls, rows: list[list[int]], device: torch.device | str = "cpu") -> "Source":
@@ -43,17 +44,21 @@ class Encoder(Stack):
         self.segments = nn.Embedding(segments, s.width) if segments else None
 
     @classmethod
-    def of(cls, s: EncoderSettings, vocabulary: int, pairs: int = 0) -> "Encoder":
-        """An encoder by itself, with a table of its own, and one of pairs where `pairs` has rows
-        for it."""
-        embed = TokenEmbedding(vocabulary, s.width, scaled=s.embedding_scale, pairs=pairs)
+    def of(
+        cls, s: EncoderSettings, vocabulary: int, pairs: int = 0, spelling: int = 0
+    ) -> "Encoder":
+        """An encoder by itself, with a table of its own, and others of so many rows for pairs of
+        tokens and for their letters."""
+        scaled = s.embedding_scale
+        embed = TokenEmbedding(vocabulary, s.width, scaled=scaled, pairs=pairs, spelling=spelling)
         encoder = cls(s, embed, s.layers, s.segments)
         encoder.apply(init_weights)
         return encoder
 
     def forward(self, source: Source) -> Tensor:
         """-> (B, S, E): a vector for every token, that knows its context"""
-        x = self.begin(source.ids, more=self._segment_vectors(source))
+        more = self._segment_vectors(source)
+        x = self.begin(source.ids, more=more, spelling=source.spelling)
         mask, bias = source.mask, self.bias(x)
         if self.window is not None:
             mask = replace(mask or Mask(), window=self.window)

@@ -38,14 +38,21 @@ class Stack(nn.Module):
         self.norm = norm_of(s) if s.norm_place == "pre" else nn.Identity()
         self.dropout = Dropout(s.dropout)
 
-    def begin(self, ids: Tensor, start: int = 0, more: Tensor | None = None) -> Tensor:
+    def begin(
+        self,
+        ids: Tensor,
+        start: int = 0,
+        more: Tensor | None = None,
+        spelling: Tensor | None = None,
+    ) -> Tensor:
         """(B, T) -> (B, T, E), positions in place. `more` is added to the embeddings."""
         if start + ids.size(1) > self.max_length:
             raise ShapeError(
                 f"a sequence of {start + ids.size(1)} tokens is longer than this model's "
                 f"max_length of {self.max_length}: shorten it or train with a larger max_length."
             )
-        x = self.embed(ids) if more is None else self.embed(ids) + more
+        x = self.embed(ids, spelling)
+        x = x if more is None else x + more
         return self.dropout(self.embed_norm(self.positions.add(x, start)))
 
     def bias(self, x: Tensor, start: int = 0) -> Tensor | None:

@@ -38,8 +38,8 @@ def require_ids(ids: Tensor, vocabulary: int) -> None:
 class TokenEmbedding(nn.Module):
     """A table of V vectors. Looked up it is scaled by sqrt(E), as in Vaswani et al. 2017, 3.4,
     so that a table small enough to score with is large enough to add positions to. BERT and GPT
-    do without. `pairs`: rows of a table of pairs, which are added; 0: none. `tied`: whether the
-    table is scored with too, or another one is."""
+    do without. `pairs` and `spelling`: rows of tables of pairs, and of runs of letters, which are
+    added; 0: none. `tied`: whether the table is scored with too, or another one is."""
 
     def __init__(
         self,
@@ -48,23 +48,27 @@ class TokenEmbedding(nn.Module):
         *,
         scaled: bool = True,
         pairs: int = 0,
+        spelling: int = 0,
         tied: bool = True,
     ) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, width)
         self.scale = width**0.5 if scaled else 1.0
         self.pairs = PairTable(pairs, width) if pairs else None
+        self.spelling = SpellingTable(spelling, width) if spelling else None
         # A table, no nn.Linear: it begins as the other one does, and Muon leaves both alone.
         self.judge = None if tied else nn.Embedding(vocabulary, width)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """(B, T) -> (B, T, E)"""
+    def forward(self, ids: Tensor, spelling: Tensor | None = None) -> Tensor:
+        """(B, T), and the runs of letters of each token (B, T, K) or None -> (B, T, E)"""
         try:
             found: Tensor = self.table(ids)
         except (IndexError, RuntimeError):  # only now, since looking at every id costs time
             require_ids(ids, self.table.num_embeddings)
             raise
         found = found * self.scale if self.scale != 1 else found
+        if self.spelling is not None and spelling is not None:
+            found = found + self.spelling(spelling)
         return found if self.pairs is None else found + self.pairs(ids)
 
     def scores(self, x: Tensor) -> Tensor:
@@ -85,6 +89,22 @@ class PairTable(nn.Module):
         """(B, T) -> (B, T, E)"""
         before = F.pad(ids, (1, 0))[:, :-1]  # nothing, 0, stands before the first
         return F.embedding(pair_rows(before, ids, len(self.weight)), self.weight)
+
+
+class SpellingTable(nn.Module):
+    """The sum of the vectors of a token's runs of letters, as long as one of them is on average.
+    Row 0 stands for none."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(1 + rows, width)
+
+    def forward(self, spelling: Tensor) -> Tensor:
+        """(B, T, K) numbers of runs, 0 behind the last -> (B, T, E)"""
+        flat = spelling.flatten(0, 1)  # (B T, K)
+        found = F.embedding_bag(flat, self.table.weight, mode="sum", padding_idx=0)
+        runs = (flat > 0).sum(dim=1, keepdim=True).clamp(min=1)
+        return (found / runs.to(found.dtype).sqrt()).unflatten(0, spelling.shape[:2])
 
 
 def pair_rows(before: Tensor, ids: Tensor, rows: int) -> Tensor:

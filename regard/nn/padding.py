@@ -20,6 +20,23 @@ def padded(rows: list[list[int]]) -> Tensor:
     return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
 
 
+def boxed(rows: list[list[tuple[int, ...]]]) -> Tensor:
+    """Several numbers at each position: (B, longest, most), 0 behind the short ones.
+
+    >>> boxed([[(7, 8), (9,)], [(5,)]]).tolist()
+    [[[7, 8], [9, 0]], [[5, 0], [0, 0]]]
+    """
+    longest = max(map(len, rows))
+    most = max((len(numbers) for row in rows for numbers in row), default=0)
+    return torch.tensor(
+        [
+            [[*numbers, *[0] * (most - len(numbers))] for numbers in row]
+            + [[0] * most] * (longest - len(row))
+            for row in rows
+        ]
+    )
+
+
 def require_lengths(lengths: Tensor, B: int, T: int) -> None:
     """A ShapeError where lengths are not those of B rows, each of at most T positions."""
     if lengths.shape != (B,):

@@ -21,7 +21,7 @@ from regard.models.weights import load_weights, read_weights
 from regard.models.wide import Wide
 from regard.names import START, STOP
 from regard.shapes import ReadingStackSettings
-from regard.tasks.judging import Judge, source_of
+from regard.tasks.judging import Encoded, Judge, source_of
 from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
@@ -32,10 +32,12 @@ from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
 from regard.tasks.truncating import cut as shortened
 from regard.text import fit_tokenizer, load_tokenizer
-from regard.text.tokenizer import Tokenizer
+from regard.text.spelling import parts_of
+from regard.text.tokenizer import Tokenizer, fold
 
 BY_KIND: dict[str, type[Labelling]] = {}
 """Kinds of models that are no networks over tokens, and how to classify by them."""
+Spelled = tuple[int, tuple[int, ...]]  # a token, and its runs of letters where they are asked for
 NEXT_TOKENS = "embed.judge.weight"  # of a GPT with model.tied = false: it scores next tokens alone
 
 
@@ -103,7 +105,7 @@ class Classify(Labelling):
         if self.shape.wide:
             known = [e for e in train if -1 not in self.classes_of(e)]
             wide = cast(Wide, network.get_submodule("wide"))
-            wide.fit([self.encode(input_of(e))[0] for e in known], self.trained(known))
+            wide.fit([self.encode(input_of(e)).ids for e in known], self.trained(known))
 
     def settle(
         self, network: nn.Module, splits: Splits[Labelled], baselines: Mapping[str, Any]
@@ -120,36 +122,48 @@ class Classify(Labelling):
     def _segments(self) -> bool:
         return isinstance(self.shape, ReadingStackSettings) and self.shape.segments > 0
 
-    def encode(self, text: str) -> tuple[list[int], list[int] | None]:
+    def encode(self, text: str) -> Encoded:
         """[START] text [STOP] other [STOP]; a language model begins texts with STOP."""
-        ids, segments, _ = self._read(text)
-        return ids, segments
+        return self._read(text)[0]
 
     def is_cut(self, text: str) -> bool:
-        return self._read(text)[2]
+        return self._read(text)[1]
 
-    def _read(self, text: str) -> tuple[list[int], list[int] | None, bool]:
+    def _read(self, text: str) -> tuple[Encoded, bool]:
         """What the network takes, and whether it is less than all."""
-        first, second = (self.tokenizer.ids(part) for part in texts_of(text, self.pairs))
-        room = self.shape.max_length - 2 - self.pairs
+        first, second = (self._tokens(part) for part in texts_of(text, self.pairs))
+        room, keep = self.shape.max_length - 2 - self.pairs, self.recipe.keep
         half = max(room - len(second), -(-room // 2)) if self.pairs else room
-        head = [STOP if self._causal else START, *shortened(first, half, self.recipe.keep), STOP]
-        tail = (
-            [*shortened(second, room - len(head) + 2, self.recipe.keep), STOP] if self.pairs else []
-        )
+        start, stop = (STOP if self._causal else START, ()), (STOP, ())
+        head: list[Spelled] = [start, *shortened(first, half, keep), stop]
+        tail = [*shortened(second, room - len(head) + 2, keep), stop] if self.pairs else []
+        ids, spelling = map(list, zip(*head, *tail, strict=True))
         segments = [0] * len(head) + [1] * len(tail) if self._segments else None
-        return head + tail, segments, len(first) + len(second) > room
+        encoded = Encoded(ids, segments, spelling if self.shape.spelling else None)
+        return encoded, len(first) + len(second) > room
+
+    def _tokens(self, text: str) -> list[Spelled]:
+        rows = self.shape.spelling
+        if not rows:
+            return [(token, ()) for token in self.tokenizer.ids(text)]
+        folded = self.recipe.tokens is not None and self.recipe.tokens.lowercase
+        ids, offsets = self.tokenizer.encode(text)
+        words = (text[start:stop] for start, stop in offsets)
+        spelled = (parts_of(fold(word) if folded else word, rows) for word in words)
+        return list(zip(ids, spelled, strict=True))
 
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
         rows = []
         for example in examples:
-            ids, segments, cut = self._read(input_of(example))
-            rows.append(Judged(ids, segments, self.classes_of(example), cut=cut))
+            (ids, segments, spelling), cut = self._read(input_of(example))
+            classes = self.classes_of(example)
+            rows.append(Judged(ids, segments, classes, cut=cut, spelling=spelling))
         return [None if -1 in row.classes else row for row in rows]
 
     def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
         device = next(network.parameters()).device
-        logits: Tensor = network(source_of([(row.ids, row.segments) for row in batch], device))
+        rows = [Encoded(row.ids, row.segments, row.spelling) for row in batch]
+        logits: Tensor = network(source_of(rows, device))
         return logits
 
     # Using

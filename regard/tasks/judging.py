@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from regard.data.plan import cut as cut_batches
 from regard.models.encoder import Source
 from regard.models.weights import save_weights
 from regard.names import Prediction
+from regard.nn.padding import boxed, padded
 
 TOKENS_AT_ONCE = 16_000
 YES = 0.5  # the probability from which on one of several labels is given
@@ -85,7 +86,12 @@ class Judging(ABC):
         save_weights(self.network, folder / "model.safetensors")
 
 
-Encoded = tuple[list[int], list[int] | None]  # token ids, and segments or None
+class Encoded(NamedTuple):
+    """A text as a network takes it; what it takes none of is None."""
+
+    ids: list[int]
+    segments: list[int] | None = None
+    spelling: list[tuple[int, ...]] | None = None  # runs of letters of each token
 
 
 class TokenReader(Reader, Protocol):
@@ -105,8 +111,8 @@ class Judge(Judging):
         self.network.eval()
         device = next(self.network.parameters()).device
         encoded = [self.encode(text) for text in inputs]
-        order = sorted(range(len(inputs)), key=lambda i: len(encoded[i][0]))
-        lengths = np.array([len(encoded[i][0]) for i in order]).reshape(-1, 1)
+        order = sorted(range(len(inputs)), key=lambda i: len(encoded[i].ids))
+        lengths = np.array([len(encoded[i].ids) for i in order]).reshape(-1, 1)
         found = np.zeros((len(inputs), len(self.reader.labels)))
         for rows in cut_batches(order, lengths, TOKENS_AT_ONCE):
             source = source_of([encoded[i] for i in rows], device)
@@ -115,11 +121,14 @@ class Judge(Judging):
 
 
 def source_of(rows: Sequence[Encoded], device: torch.device) -> Source:
-    ids, segments = zip(*rows, strict=True)
-    source = Source.of(list(ids), device)
-    if segments[0] is None:
-        return source
-    return Source(source.ids, source.lengths, Source.of(list(segments), device).ids)
+    source = Source.of([row.ids for row in rows], device)
+    segments = [row.segments for row in rows if row.segments is not None]
+    spelling = [row.spelling for row in rows if row.spelling is not None]
+    return replace(
+        source,
+        segments=padded(segments).to(device) if segments else None,
+        spelling=boxed(spelling).to(device) if spelling else None,
+    )
 
 
 def probabilities_of(scores: NDArray[np.float64], *, several: bool) -> NDArray[np.float64]:

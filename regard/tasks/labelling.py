@@ -49,6 +49,7 @@ class Judged(NamedTuple):
     classes: tuple[int, ...]
     values: tuple[float, ...] = ()  # of a bag: what each of its grams counts
     cut: bool = False  # whether a part of the text was left out
+    spelling: list[tuple[int, ...]] | None = None  # runs of letters of each token
 
 
 class Labelling(NamedLabels, ABC):

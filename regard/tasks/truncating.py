@@ -1,16 +1,20 @@
 """Texts that are longer than a network takes: which end is kept."""
 
+from typing import TypeVar
 
-def cut(ids: list[int], longest: int, keep: str) -> list[int]:
+Token = TypeVar("Token")
+
+
+def cut(tokens: list[Token], longest: int, keep: str) -> list[Token]:
     """
     >>> [cut([1, 2, 3, 4, 5], 3, keep) for keep in ("head", "tail", "both")]
     [[1, 2, 3], [3, 4, 5], [1, 2, 5]]
     """
-    if len(ids) <= longest:
-        return ids
+    if len(tokens) <= longest:
+        return tokens
     if keep == "head":
-        return ids[:longest]
+        return tokens[:longest]
     if keep == "tail":
-        return ids[len(ids) - longest :]
+        return tokens[len(tokens) - longest :]
     first = -(-longest // 2)
-    return ids[:first] + ids[len(ids) - (longest - first) :]
+    return tokens[:first] + tokens[len(tokens) - (longest - first) :]

@@ -71,7 +71,7 @@ def test_leave_one_out_is_what_is_lost_without_a_token(runs, name, monkeypatch):
     telling = "awful" if name == "two" else "great"  # two texts without either are "good"
     text = "it was a awful film\tso it was <b>" if name == "two" else TEXT
     found = explain(run.task, run.network, text, "leave-one-out")
-    ids, segments = run.task.encode(text)
+    ids, segments, _ = run.task.encode(text)
     label = run.task.labels.index(found.label)
     assert (segments is not None) == (name == "two")
 
@@ -97,7 +97,7 @@ def test_gradient_times_input_agrees_with_finite_differences(runs, name):
     network.load_state_dict(run.network.state_dict())
     network.eval()
     found = explain(run.task, network, TEXT, "gradient")
-    ids, _ = run.task.encode(TEXT)
+    ids = run.task.encode(TEXT).ids
     label = run.task.labels.index(found.label)
     embed = next(m for m in network.modules() if isinstance(m, TokenEmbedding))
     real, step = embed.forward, 1e-6
@@ -106,8 +106,8 @@ def test_gradient_times_input_agrees_with_finite_differences(runs, name):
         scores = []
         for sign in (1, -1):
 
-            def shifted(given, place=place, sign=sign):
-                vectors = real(given).clone()
+            def shifted(given, spelling, place=place, sign=sign):
+                vectors = real(given, spelling).clone()
                 vectors[0, place] *= 1 + sign * step
                 return vectors
 

@@ -166,7 +166,7 @@ def test_two_texts_judged_together(table, trained):
     table.write_text("".join(lines))
     columns = {"path": str(table), "text": "a", "other": "b", "label": "same"}
     run = trained("transformer", model={"segments": 2}, data=columns, train={"steps": 10})
-    ids, segments = run.task.encode("the plot\tthe film")
+    ids, segments, _ = run.task.encode("the plot\tthe film")
     assert len(ids) == len(segments) == 7 and segments == [0, 0, 0, 0, 1, 1, 1]
     assert run.predict(["the plot\tthe film"])[0] in ("yes", "no")
 
