@@ -63,6 +63,11 @@ def explain(task: Any, network: nn.Module, text: str, how: str | None = None) ->
         raise ConfigError(f'this model can be explained by {fitting}, found "{how}".')
     if how == "rollout" and not attentions(network):
         raise ConfigError("rollout: this network has no attention. Try leave-one-out.")
+    if how == "gradient" and getattr(network, "wide", None) is not None:
+        raise ConfigError(
+            "gradient: a part of the score comes from the linear judge beside this network, which "
+            "has no vectors. Try leave-one-out."
+        )
     (found,) = task.predictor(network).predict([text])
     label = task.labels.index(likeliest(found))
     pieces = _grams(task, network, text, label) if bag else _tokens(task, network, text, label, how)

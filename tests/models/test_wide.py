@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from regard.data.labels import Labelled
+from regard.errors import ConfigError
+from regard.lens.explain import explain
 from regard.models.classifier import Classifier
 from regard.models.encoder import Source
 from regard.models.judges import learn, strength
@@ -123,3 +125,13 @@ def test_a_judge_that_knows_better_than_both_is_not_drowned_out():
     turned = [e.__class__(e.text, {"good": "bad", "bad": "good"}[e.label]) for e in train]
     settle_share(task, network.eval(), turned)
     assert network.wide.share == 0
+
+
+def test_what_a_linear_judge_adds_is_left_out_by_leave_one_out_and_refused_by_gradients():
+    torch.manual_seed(0)
+    task, network, train = task_of()
+    settle_share(task, network.eval(), train)
+    found = explain(task, network, "it was lovely 3", "leave-one-out")
+    assert max(found.pieces, key=lambda piece: piece[1])[0] == "lovely" and found.label == "good"
+    with pytest.raises(ConfigError, match="the linear judge beside this network"):
+        explain(task, network, "it was lovely 3", "gradient")
