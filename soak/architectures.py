@@ -18,13 +18,11 @@ from regard.check.sequences import alone, causality, padding, padding_content
 from regard.check.steps import beam_one, cache
 from regard.check.subject import EXACT, Subject, difference
 from regard.config import Settings
+from regard.label_shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.nn.attention import attend
 from regard.nn.mask import Mask
 from regard.shapes import (
     DecoderSettings,
-    MeanSettings,
-    ReadingRnnSettings,
-    ReadingStackSettings,
     RecurrentWriterSettings,
     Seq2SeqSettings,
     TransformerSettings,

@@ -18,9 +18,9 @@ from safetensors.numpy import save as save_arrays
 
 from regard.errors import DataError, RunError
 from regard.files import make_folder, read_bytes, read_table, write_bytes, write_json
+from regard.label_shapes import BagSettings
 from regard.models.grams import OVERLAPS, Floats, Grams
 from regard.models.judges import learn, strength
-from regard.shapes import BagSettings
 
 FILE, FACTS = "bag.safetensors", "bag.json"
 AT_ONCE = 1000  # texts whose rows are held at a time: some MB, of reviews

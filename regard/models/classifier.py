@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.label_shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.models.decoder import Decoder
 from regard.models.encoder import Encoder, Source
 from regard.models.wide import Wide
@@ -18,7 +19,6 @@ from regard.nn.embeddings import TokenEmbedding
 from regard.nn.init import init_weights
 from regard.nn.pooling import pool
 from regard.nn.recurrent import Recurrent
-from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 
 ReadingSettings = MeanSettings | ReadingRnnSettings | ReadingStackSettings
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import DataError
-from regard.shapes import BagSettings
+from regard.label_shapes import BagSettings
 
 Floats = NDArray[np.float64]
 Options = dict[str, Any]  # of scikit-learn

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.label_shapes import BagSettings
 from regard.models.grams import Floats
-from regard.shapes import BagSettings
 
 Judgement = tuple[Floats, Floats]  # weights (F, C) and intercept (C,)
 Bools = NDArray[np.bool_]

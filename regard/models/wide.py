@@ -15,10 +15,10 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from regard.label_shapes import BagSettings
 from regard.models.encoder import Source
 from regard.models.judges import learn, strength
 from regard.nn.embeddings import pair_rows
-from regard.shapes import BagSettings
 
 AT_ONCE = 256  # texts whose features are held at a time
 JUDGE = BagSettings(judge="nbsvm")

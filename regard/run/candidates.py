@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from regard.config import Settings, Tree
 from regard.errors import ConfigError, did_you_mean
-from regard.shapes import BagSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
+from regard.label_shapes import BagSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.toml import check_part, override
 

@@ -16,11 +16,11 @@ from regard.data.labels import Labelled
 from regard.data.splits import Splits
 from regard.errors import ConfigError, RunError
 from regard.files import read_table
+from regard.label_shapes import ReadingStackSettings
 from regard.models.classifier import Classifier, ReadingSettings
 from regard.models.weights import load_weights, read_weights
 from regard.models.wide import Wide
 from regard.names import START, STOP
-from regard.shapes import ReadingStackSettings
 from regard.tasks.judging import Encoded, Judge, source_of
 from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of

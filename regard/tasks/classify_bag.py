@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from regard.config import Tree
 from regard.data.labels import Labelled
 from regard.errors import RunError
+from regard.label_shapes import BagSettings
 from regard.models.bag import Bag
 from regard.models.bag_network import BagNetwork
 from regard.models.encoder import Source
 from regard.models.grams import Grams
-from regard.shapes import BagSettings
 from regard.tasks.batches import AtOnce
 from regard.tasks.classify import BY_KIND
 from regard.tasks.judging import Judging, likeliest

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from regard.errors import RunError
 from regard.files import make_folder, read_table, write_json
+from regard.label_shapes import BagSettings
 from regard.models.bag import Bag
 from regard.models.grams import NoGrams
 from regard.names import Prediction
-from regard.shapes import BagSettings
 from regard.tasks.judging import predicted_all, probabilities_of
 from regard.tasks.label_data import both_texts
 

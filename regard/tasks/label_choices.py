@@ -10,8 +10,8 @@ from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
 from regard.data.labels import Labelled, LabelTable, labels_of, open_labels, refuse_ids
 from regard.data.splits import default_shares
 from regard.files import read_table
+from regard.label_shapes import BagSettings
 from regard.names import KEEPS
-from regard.shapes import BagSettings
 from regard.tasks.label_data import read_part, read_sides
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.pair_choices import FORMATS, named

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from regard.config import Recipe, Settings, Texts, TokenizerSettings, TrainSettings
-from regard.shapes import BagSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
+from regard.label_shapes import BagSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.tasks.fields import Column, Shares, kind_of, require_shares
 
 

@@ -16,12 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from regard.errors import DataError, RunError
+from regard.label_shapes import BagSettings
 from regard.models import bag as module
 from regard.models import judges
 from regard.models.bag import Bag
 from regard.models.grams import OVERLAPS, WORD, Grams
 from regard.models.judges import BETA, log_ratios
-from regard.shapes import BagSettings
 
 patient = settings(deadline=None, max_examples=30)  # a busy machine proves nothing
 

@@ -4,11 +4,12 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from regard.label_shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.models.classifier import Classifier, Skipping, WordDropout, without
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE, PAD, START, STOP, UNKNOWN
 from regard.nn.embeddings import PairTable
-from regard.shapes import DecoderSettings, MeanSettings, ReadingRnnSettings, ReadingStackSettings
+from regard.shapes import DecoderSettings
 
 V = 50
 ROWS = [[START, *range(FIRST_PIECE, V), STOP], [START, 7, 9, STOP]]

@@ -15,11 +15,11 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.svm import LinearSVC
 
 from regard.errors import DataError, RunError
+from regard.label_shapes import BagSettings
 from regard.models import bag as module
 from regard.models.bag import Bag
 from regard.models.grams import LETTERS, WORD, Grams
 from regard.models.judges import log_ratios
-from regard.shapes import BagSettings
 
 patient = settings(deadline=None, max_examples=30)
 

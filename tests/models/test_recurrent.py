@@ -10,11 +10,12 @@ from torch import nn
 from regard.config import DecodeSettings
 from regard.decode.search import decode
 from regard.errors import ShapeError
+from regard.label_shapes import ReadingRnnSettings
 from regard.models.classifier import RnnReader
 from regard.models.encoder import Source
 from regard.models.recurrent import RecurrentNetwork
 from regard.models.weights import load_weights, weights_of
-from regard.shapes import ReadingRnnSettings, RecurrentSettings, RecurrentWriterSettings
+from regard.shapes import RecurrentSettings, RecurrentWriterSettings
 
 V, B, T, W = 11, 4, 7, 6
 SETTINGS = {

@@ -5,11 +5,11 @@ import torch
 from pydantic import ValidationError
 
 from regard.data.labels import Labelled
+from regard.label_shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.lens.explain import explain
 from regard.models.classifier import Classifier, without
 from regard.names import START, STOP, UNKNOWN
 from regard.nn.embeddings import SpellingTable
-from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.tasks.classify import Classify
 from regard.tasks.judging import Encoded, source_of
 from regard.tasks.label_recipe import ClassifyRecipe

@@ -7,6 +7,7 @@ import torch
 
 from regard.data.labels import Labelled
 from regard.errors import ConfigError
+from regard.label_shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.lens.explain import explain
 from regard.models.classifier import Classifier
 from regard.models.encoder import Source
@@ -14,7 +15,6 @@ from regard.models.judges import learn, strength
 from regard.models.wide import JUDGE, Wide
 from regard.names import START, STOP
 from regard.nn.embeddings import SPREAD
-from regard.shapes import MeanSettings, ReadingRnnSettings, ReadingStackSettings
 from regard.tasks.classify import Classify
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_share import settle_share

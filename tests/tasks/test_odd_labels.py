@@ -11,9 +11,9 @@ from regard.build import new_training
 from regard.data.labels import DoubtfulLabels, Labelled
 from regard.data.splits import place_of, side_of
 from regard.errors import ConfigError, DataError
+from regard.label_shapes import BagSettings
 from regard.models.bag import Bag
 from regard.run import Run, finish
-from regard.shapes import BagSettings
 from regard.tasks.classify import Classify
 from regard.tasks.label_baselines import Bags
 from regard.tasks.label_choices import _batch
