@@ -46,7 +46,7 @@ img {{ max-width: 100% }}
 
 def learning_curve(points: Sequence[Tree]) -> bytes:
     """A line for each model: accuracy with its interval over the number of texts, as a PNG."""
-    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for name in dict.fromkeys(point["name"] for point in points):
@@ -62,7 +62,7 @@ def learning_curve(points: Sequence[Tree]) -> bytes:
     axes.set_xlabel("texts to learn from")
     axes.set_ylabel("texts judged right, %")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))  # beside the lines
     file = BytesIO()
     figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
     return file.getvalue()
