@@ -13,7 +13,7 @@ from regard.nn.embeddings import SpellingTable
 from regard.tasks.classify import Classify
 from regard.tasks.judging import Encoded, source_of
 from regard.tasks.label_recipe import ClassifyRecipe
-from regard.text.spelling import LOOKED_AT, parts_of
+from regard.text.spelling import parts_of
 
 V, ROWS = 50, 300
 CPU = torch.device("cpu")
@@ -24,14 +24,6 @@ TEXTS = [
     ),
     Encoded([START, 9, STOP], None, [(), parts_of("a", ROWS), ()]),
 ]
-
-
-def test_a_word_is_told_by_its_runs_of_letters_wherever_it_is_met():
-    assert parts_of("cat", 10**6) == parts_of("cat", 10**6)
-    assert len(parts_of("cat", 10**6)) == 6 and len(parts_of("a", 10**6)) == 1
-    assert all(1 <= part <= 7 for part in parts_of("attention", 7))
-    assert parts_of("x" * 10**6, 99) == parts_of("x" * LOOKED_AT, 99), "no word is that long"
-    assert parts_of("", 99) == (), "nothing has no letters"
 
 
 def test_vectors_of_runs_are_summed_and_keep_the_length_of_one():
