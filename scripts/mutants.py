@@ -39,6 +39,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "regard/text/bpe.py": ("tests/text/test_bpe.py", "tests/text/test_long_texts.py", *TEXT),
     "regard/text/growing.py": ("tests/text/test_growing.py",),
     "regard/text/learn.py": ("tests/text/test_learn.py", "tests/text/test_bpe.py"),
+    "regard/text/spelling.py": ("tests/text/test_spelling.py",),
     "regard/text/symbols.py": ("tests/text/test_symbols.py", *TEXT),
     "regard/text/tokenizer.py": TEXT,
     "regard/text/wordpiece.py": ("tests/text/test_wordpiece.py", *TEXT),
