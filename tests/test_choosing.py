@@ -15,7 +15,7 @@ from regard.errors import ConfigError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
-from regard.run.choosing import LEAST, Entry, _time_left, rule_for, write_sides
+from regard.run.choosing import LEAST, Entry, rule_for, time_for, write_sides
 from regard.tasks.label_baselines import Bags
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
@@ -87,12 +87,17 @@ def test_texts_are_written_as_they_are_read_whatever_breaks_their_lines(tmp_path
         assert read_labels(Path(files[name]), "text", "label", "other").examples == expected
 
 
-def test_networks_share_what_the_bags_have_left_of_the_time():
-    bags = [Entry(name, 100, 9, None, 50.0, 1.0, seconds)
-            for name, seconds in (("bag", 2.0), ("bag", 3.0), ("nbsvm", 9.0))]  # fmt: skip
-    assert _time_left(60, bags, networks=3) == 60 / 3 - 5
-    assert _time_left(12, bags, networks=3) == _time_left(-5, bags, networks=3) == LEAST
-    assert _time_left(60, [], networks=0) == 60
+def test_networks_share_what_is_left_of_the_time_less_what_is_done_beside_training():
+    bags = [("bag", 10, 2.0), ("bag", 100, 4.0), ("nbsvm", 100, 8.0)]
+    done = [Entry(name, share, 9, None, 50.0, 1.0, beside) for name, share, beside in bags]
+    turns = [("mean", 10), ("rnn", 10), ("mean", 100), ("rnn", 100)]
+    unknown = (4 + 8) / 2  # no network was seen yet: what a bag takes, with all texts
+    assert time_for(turns, 120, done) == pytest.approx((120 - 4 * unknown) * 0.15 / 1.5)
+    done.append(Entry("mean", 10, 9, None, 50.0, 1.0, 3.0))
+    others = (4 + 8 + 3) / 3
+    assert time_for(turns[1:], 100, done) == pytest.approx((100 - 2 * others - 3) * 0.15 / 1.35)
+    assert time_for(turns[3:], 50, done) == 50 - others, "the last one gets all that is left"
+    assert time_for(turns[3:], 2, done) == time_for(turns, -5, []) == LEAST
 
 
 def test_a_time_that_was_not_enough_is_told_and_so_are_texts_that_were_cut(

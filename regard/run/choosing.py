@@ -33,7 +33,7 @@ from regard.toml import fill
 
 RATIO = 1500  # texts for every word of a text, from which on order can be learned
 TOLERATED = 1.25  # of the budget, before it is told that it was not enough
-SHARES = {10: 0.15, 30: 0.25, 100: 0.6}  # percent of the texts, and of a candidate's time
+SHARES = {10: 0.15, 30: 0.25, 100: 0.6}  # percent of the texts, and of a network's time
 LEAST = 1.0  # seconds that a network gets, whatever is left
 
 Heard = Callable[[str], object]
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
     run: Run
     validated: float  # texts of the validation part judged right, %
     milliseconds: float  # to judge a text
-    seconds: float  # in all: reading, learning, the baselines, scoring
+    beside: float  # seconds for all but its training: reading, the baselines, scoring, pages
     passes: float = 0.0  # how often a network read its texts
 
 
@@ -62,16 +62,16 @@ class Contest:
     given: Tree
     out: Path
     heard: Heard
-    time: float = LEAST  # seconds for a network, all shares of the texts together
-    beside: dict[int, dict[str, Predictor]] = field(default_factory=dict)
-    """The baselines of each share, which all candidates stand beside: they learn once."""
+    baselines: dict[int, dict[str, Predictor]] = field(default_factory=dict)
+    """Of each share, which all candidates stand beside: they learn once."""
 
-    def trained(self, name: str, share: int) -> Entry | None:
-        """None where there are too few texts of some class."""
+    def trained(self, name: str, share: int, seconds: float = LEAST) -> Entry | None:
+        """`seconds`: of training, for a network. None where there are too few texts of some
+        class."""
         clock = time.perf_counter()
         tree = fill(settings_for(name, self.given), {"data": self.section(share)})
         if tree["model"]["kind"] != "bag":
-            tree = fill(tree, {"train": {"budget": f"{max(1, int(SHARES[share] * self.time))}s"}})
+            tree = fill(tree, {"train": {"budget": f"{int(seconds)}s"}})
         try:
             with warnings.catch_warnings():  # of the whole they were told already
                 warnings.simplefilter("ignore", DoubtfulLabels)
@@ -86,8 +86,8 @@ class Contest:
         with locked(training.folder):
             for _ in training.run():
                 pass
-            run = finish(training, self.beside.get(share))
-        self.beside.setdefault(share, run.baselines())
+            run = finish(training, self.baselines.get(share))
+        self.baselines.setdefault(share, run.baselines())
         passes = training.progress.step / training.batches.steps_per_pass
         if tree["model"]["kind"] != "bag" and passes < 1:
             self.heard(
@@ -95,12 +95,20 @@ class Contest:
             )
         validated = run.task.validate(run.network, self.validation)["accuracy"]
         texts, each = training.batches.examples, _milliseconds(run)
-        taken = time.perf_counter() - clock
-        return Entry(name, share, texts, run, validated, each, taken, passes)
+        beside = time.perf_counter() - clock - training.progress.seconds
+        return Entry(name, share, texts, run, validated, each, beside, passes)
 
-    def all_of(self, names: Sequence[str]) -> list[Entry]:
-        tried = [self.trained(name, share) for name in names for share in SHARES]
-        return [entry for entry in tried if entry]
+    def all_within(self, seconds: float) -> list[Entry]:
+        """Every candidate with each share of the texts. Bags come first, and every network with
+        the smaller shares: what these take beside their steps tells what to leave for the rest."""
+        ends, found = time.perf_counter() + seconds, list[Entry]()
+        turns = [(name, share) for share in SHARES for name in CANDIDATES]
+        turns.sort(key=lambda turn: CANDIDATES[turn[0]]["kind"] != "bag")
+        for place, (name, share) in enumerate(turns):
+            left = ends - time.perf_counter()
+            entry = self.trained(name, share, time_for(turns[place:], left, found))
+            found += [entry] if entry else []
+        return found
 
     def section(self, share: int) -> Tree:
         """The data section, for the files as they were written, whatever columns were read."""
@@ -135,26 +143,22 @@ def which_model(
     heard(told(rule))
     files = write_sides(out / "data", splits)
     contest = Contest(data, files, splits.validation, given, out, heard)
-    bags = [name for name, model in CANDIDATES.items() if model["kind"] == "bag"]
-    entries = contest.all_of(bags)
-    networks = [name for name in CANDIDATES if name not in bags]
-    contest.time = _time_left(whole - (time.perf_counter() - clock), entries, len(networks))
-    entries += contest.all_of(networks)
+    entries = contest.all_within(whole - (time.perf_counter() - clock))
     taken = round(time.perf_counter() - clock, 1)
     if taken > whole * TOLERATED:
         heard(f"It took {taken:,.0f} s, not {budget}: bags and scoring are never cut short.")
     return {**_report(rule, entries, out), "seconds": taken}
 
 
-def _time_left(left: float, bags: Sequence[Entry], networks: int) -> float:
-    """Seconds for each network: what the bags have left, less what is done beside its steps, which
-    takes about as long as a whole bag does."""
-    beside = min((_sum_of(bags, name) for name in {e.name for e in bags}), default=0.0)
-    return max(LEAST, left / max(1, networks) - beside)
-
-
-def _sum_of(entries: Sequence[Entry], name: str) -> float:
-    return sum(e.seconds for e in entries if e.name == name)
+def time_for(turns: Sequence[tuple[str, int]], left: float, done: Sequence[Entry]) -> float:
+    """Seconds of training for the first of the turns to come, each a name and a share of the texts:
+    its part of what is left, less what all of them will take beside their training. That is what
+    the same network took last, or before that what the others took on average."""
+    last = {entry.name: entry.beside for entry in done}
+    usual = sum(last.values()) / max(1, len(last))
+    free = left - sum(last.get(name, usual) for name, _ in turns)
+    parts = [SHARES[share] for _, share in turns]
+    return max(LEAST, free * parts[0] / sum(parts))
 
 
 def _seconds(budget: str) -> float:
