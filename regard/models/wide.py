@@ -31,15 +31,15 @@ class Wide(nn.Module):
     def __init__(self, rows: int, vocabulary: int, classes: int) -> None:
         super().__init__()
         self.rows, self.vocabulary = rows, vocabulary
-        self.weight = nn.Parameter(torch.zeros(vocabulary + rows, classes), requires_grad=False)
+        self.weights = nn.Parameter(torch.zeros(vocabulary + rows, classes), requires_grad=False)
         self.bias = nn.Parameter(torch.zeros(classes), requires_grad=False)
         self.share = nn.Parameter(torch.zeros(()), requires_grad=False)
 
     def forward(self, source: Source) -> Tensor:
         """-> scores (B, C): what the text has counts once, however often it is there"""
         features, first = self.features(source)
-        weights = F.embedding(features, self.weight)  # (B, 2T, C)
-        return (weights * first[..., None]).sum(dim=1) + self.bias
+        found = F.embedding(features, self.weights)  # (B, 2T, C)
+        return (found * first[..., None]).sum(dim=1) + self.bias
 
     def features(self, source: Source) -> tuple[Tensor, Tensor]:
         """Sorted feature numbers (B, 2T), and whether each is there for the first time (B, 2T)."""
@@ -61,8 +61,8 @@ class Wide(nn.Module):
             return
         rows = self._rows(texts)
         settings = JUDGE.model_copy(update={"strength": strength(JUDGE, rows)})
-        weight, bias = learn(settings, rows, labels, len(self.bias), len(self.weight))
-        self.weight.copy_(torch.from_numpy(weight))
+        weight, bias = learn(settings, rows, labels, len(self.bias), len(self.weights))
+        self.weights.copy_(torch.from_numpy(weight))
         self.bias.copy_(torch.from_numpy(bias))
 
     def _rows(self, texts: Sequence[list[int]]) -> Any:
@@ -76,5 +76,5 @@ class Wide(nn.Module):
             counts.append(first.sum(dim=1).numpy())
         starts = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int32)
         found = np.concatenate(columns)
-        shape = (len(texts), len(self.weight))
+        shape = (len(texts), len(self.weights))
         return csr_array((np.ones(len(found)), found, starts), shape=shape)

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from regard.errors import ShapeError
 
-SPREAD = 1_000_003  # a prime, so that neighbouring ids do not meet in one row of pairs
+VOCABULARY = 1 << 31  # more ids than there ever are, so that each pair has a number of its own
+GOLDEN = -7046029254386353131  # 2^64 over the golden ratio, as a signed number (Knuth, 6.4)
 
 
 def one_hot(ids: Tensor, vocabulary: int) -> Tensor:
@@ -83,12 +84,12 @@ class PairTable(nn.Module):
 
     def __init__(self, rows: int, width: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(rows, width))
+        self.vectors = nn.Parameter(torch.zeros(rows, width))
 
     def forward(self, ids: Tensor) -> Tensor:
         """(B, T) -> (B, T, E)"""
         before = F.pad(ids, (1, 0))[:, :-1]  # nothing, 0, stands before the first
-        return F.embedding(pair_rows(before, ids, len(self.weight)), self.weight)
+        return F.embedding(pair_rows(before, ids, len(self.vectors)), self.vectors)
 
 
 class SpellingTable(nn.Module):
@@ -108,5 +109,7 @@ class SpellingTable(nn.Module):
 
 
 def pair_rows(before: Tensor, ids: Tensor, rows: int) -> Tensor:
-    """Token ids -> whole numbers below `rows`, of the same shape."""
-    return (before.long() * SPREAD + ids) % rows
+    """Token ids -> whole numbers below `rows`, of the same shape. Of a pair's number times another
+    one the upper half is well mixed, so that any number of rows is filled evenly."""
+    mixed = (before.long() * VOCABULARY + ids) * GOLDEN  # modulo 2^64
+    return (mixed >> 32 & 0xFFFFFFFF) % rows

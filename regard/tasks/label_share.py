@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from regard.data.labels import Labelled
+from regard.metrics.calibration import negative_log_likelihood
 from regard.models.wide import Wide
 from regard.tasks.judging import probabilities_of
-from regard.tasks.label_scores import temperature_of
+from regard.tasks.label_scores import temperature_of, yes_or_no
 
 SHARES = np.concatenate([[0.0], np.geomspace(0.05, 20, 37)])  # tried, of judges equally far apart
-LEAST = 1e-12  # no probability counts as less
 
 
 @torch.no_grad()
@@ -42,8 +42,5 @@ def settle_share(task: Any, network: nn.Module, examples: Sequence[Labelled]) ->
 def _loss(scores: NDArray[np.float64], wanted: NDArray[np.int64], several: bool) -> float:
     """Of scores that are calibrated, so that only their order and their spacing count."""
     chances = probabilities_of(scores / temperature_of(scores, wanted), several=several)
-    if several:
-        given = np.where(wanted == 1, chances, 1 - chances)
-    else:
-        given = chances[np.arange(len(wanted)), wanted]
-    return float(-np.log(given.clip(LEAST)).mean())
+    asked = yes_or_no(chances, wanted) if several else (chances, wanted)
+    return float(negative_log_likelihood(*asked).rows[:, 0].mean())

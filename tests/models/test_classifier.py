@@ -66,7 +66,7 @@ def test_pairs_tell_the_order_of_words_and_padding_makes_none(kind):
     torch.manual_seed(0)
     network = Classifier(kind(width=8, pairs=100), V, 3).double().eval()
     (table,) = (m for m in network.modules() if isinstance(m, PairTable))
-    torch.nn.init.normal_(table.weight)
+    torch.nn.init.normal_(table.vectors)
     together = network(Source.of(ROWS))
     for row, found in zip(ROWS, together, strict=True):
         torch.testing.assert_close(found, network(Source.of([row]))[0], rtol=0, atol=1e-12)

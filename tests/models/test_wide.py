@@ -14,7 +14,7 @@ from regard.models.encoder import Source
 from regard.models.judges import learn, strength
 from regard.models.wide import JUDGE, Wide
 from regard.names import START, STOP
-from regard.nn.embeddings import SPREAD
+from regard.nn.embeddings import pair_rows
 from regard.tasks.classify import Classify
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_share import settle_share
@@ -33,7 +33,8 @@ def texts_of(count, seed=0):
 
 def plainly(row):
     """The features of a text, by a loop."""
-    pairs = {V + (a * SPREAD + b) % ROWS for a, b in zip([0, *row], row, strict=False)}
+    ids = torch.tensor(row)
+    pairs = {V + int(pair_rows(a, b, ROWS)) for a, b in zip([ids[0] * 0, *ids], ids, strict=False)}
     return sorted({*row} | pairs)
 
 
@@ -56,11 +57,11 @@ def test_its_scores_are_those_of_the_bags_judge_over_the_same_features():
 
 def test_padding_has_no_features_and_what_comes_twice_counts_once():
     wide = Wide(ROWS, V, 3).double()
-    torch.nn.init.normal_(wide.weight)
+    torch.nn.init.normal_(wide.weights)
     texts = [*texts_of(5)[0], [START, 7, 8, 7, 8, 7, 8, STOP]]
     together = wide(Source.of(texts))
     for text, found in zip(texts, together, strict=True):
-        expected = wide.weight[plainly(text)].sum(dim=0)
+        expected = wide.weights[plainly(text)].sum(dim=0)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
         torch.testing.assert_close(wide(Source.of([text]))[0], found, rtol=0, atol=1e-12)
 
@@ -69,7 +70,7 @@ def test_padding_has_no_features_and_what_comes_twice_counts_once():
 def test_from_labels_that_are_all_alike_it_learns_nothing(labels):
     wide = Wide(ROWS, V, 2)
     wide.fit(texts_of(len(labels))[0], np.array(labels))
-    assert not wide.weight.any()
+    assert not wide.weights.any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,7 +93,7 @@ def test_it_keeps_quiet_while_the_network_learns_and_no_step_moves_it(kind):
 def task_of(several=False):
     data = {"path": "a.csv", "separator": ","} if several else {"path": "a.csv"}
     tree = {"data": data, "tokens": {"kind": "word"}, "train": {"steps": 1}}
-    recipe = ClassifyRecipe(**tree, model={"kind": "mean", "width": 4, "wide": 50})
+    recipe = ClassifyRecipe(**tree, model={"kind": "mean", "width": 4, "wide": 500})
     texts = {"good": "fine great lovely", "bad": "poor awful sad"}
     train = [Labelled(f"it was {word} {n}", label)
              for n in range(9) for label in texts for word in texts[label].split()]  # fmt: skip
