@@ -243,6 +243,18 @@ def test_settings_are_chosen_with_reasons(table):
                                                          "training"}  # fmt: skip
 
 
+def test_of_long_texts_a_step_leaves_out_half_unless_someone_says_otherwise(table):
+    short, _ = make_recipe("classify", [table], ["train.steps=5"])
+    dice = random.Random(0)
+    rows = [f"{review(dice, label, 200)},{label}\n" for _ in range(20) for label in WORDS]
+    table.write_text("text,label\n" + "".join(rows))
+    long, reasons = make_recipe("classify", [table], ["train.steps=5"])
+    assert (short.model.skipping, long.model.skipping) == (0, 0.5)
+    assert dict(reasons)["lengths"].endswith("; a step leaves out 50 % of them, others each time")
+    asked, reasons = make_recipe("classify", [table], ["train.steps=5", "model.skipping=0"])
+    assert asked.model.skipping == 0 and "leaves out" not in dict(reasons)["lengths"]
+
+
 # By a bag
 
 
