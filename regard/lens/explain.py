@@ -91,7 +91,7 @@ def _tokens(
         values = leave_one_out(task.predictor(network), source, label)
     else:
         values = {"gradient": gradient, "rollout": rollout}[how](network, source, label).tolist()
-    told = zip(task.tokenizer.pieces(encoded.ids), values, encoded.ids, strict=True)
+    told = zip(task.pieces(text), values, encoded.ids, strict=True)
     return [(piece, value) for piece, value, i in told if i > 2]  # without START and STOP
 
 

@@ -20,7 +20,7 @@ from regard.label_shapes import ReadingStackSettings
 from regard.models.classifier import Classifier, ReadingSettings
 from regard.models.weights import load_weights, read_weights
 from regard.models.wide import Wide
-from regard.names import START, STOP
+from regard.names import START, STOP, UNKNOWN
 from regard.tasks.judging import Encoded, Judge, source_of
 from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
@@ -30,6 +30,7 @@ from regard.tasks.labelling import Judged, Labelling
 from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
 from regard.tasks.task import Replay
+from regard.tasks.truncating import Token
 from regard.tasks.truncating import cut as shortened
 from regard.text import fit_tokenizer, load_tokenizer
 from regard.text.spelling import parts_of
@@ -132,23 +133,47 @@ class Classify(Labelling):
     def _read(self, text: str) -> tuple[Encoded, bool]:
         """What the network takes, and whether it is less than all."""
         first, second = (self._tokens(part) for part in texts_of(text, self.pairs))
-        room, keep = self.shape.max_length - 2 - self.pairs, self.recipe.keep
-        half = max(room - len(second), -(-room // 2)) if self.pairs else room
-        start, stop = (STOP if self._causal else START, ()), (STOP, ())
-        head: list[Spelled] = [start, *shortened(first, half, keep), stop]
-        tail = [*shortened(second, room - len(head) + 2, keep), stop] if self.pairs else []
+        start: Spelled = (STOP if self._causal else START, ())
+        head, tail = self._arranged(first, second, start, (STOP, ()))
         ids, spelling = map(list, zip(*head, *tail, strict=True))
         segments = [0] * len(head) + [1] * len(tail) if self._segments else None
         encoded = Encoded(ids, segments, spelling if self.shape.spelling else None)
-        return encoded, len(first) + len(second) > room
+        return encoded, len(first) + len(second) > self._room
+
+    @property
+    def _room(self) -> int:
+        """For tokens of texts, beside those that stand around them."""
+        return self.shape.max_length - 2 - self.pairs
+
+    def _arranged(
+        self, first: list[Token], second: list[Token], start: Token, stop: Token
+    ) -> tuple[list[Token], list[Token]]:
+        """What is read of the two texts, with what stands around them."""
+        room, keep = self._room, self.recipe.keep
+        half = max(room - len(second), -(-room // 2)) if self.pairs else room
+        head = [start, *shortened(first, half, keep), stop]
+        tail = [*shortened(second, room - len(head) + 2, keep), stop] if self.pairs else []
+        return head, tail
+
+    def pieces(self, text: str) -> list[str]:
+        """One for each token that is read, to show; what is unknown stands as it was typed."""
+        first, second = (self._typed(part)[1] for part in texts_of(text, self.pairs))
+        head, tail = self._arranged(first, second, "", "")
+        ids = self.encode(text).ids
+        told = zip(ids, self.tokenizer.pieces(ids), head + tail, strict=True)
+        return [typed if token == UNKNOWN else piece for token, piece, typed in told]
+
+    def _typed(self, text: str) -> tuple[list[int], list[str]]:
+        """Its tokens, and the characters that each of them stands for."""
+        ids, offsets = self.tokenizer.encode(text)
+        return ids, [text[start:stop] for start, stop in offsets]
 
     def _tokens(self, text: str) -> list[Spelled]:
         rows = self.shape.spelling
         if not rows:
             return [(token, ()) for token in self.tokenizer.ids(text)]
         folded = self.recipe.tokens is not None and self.recipe.tokens.lowercase
-        ids, offsets = self.tokenizer.encode(text)
-        words = (text[start:stop] for start, stop in offsets)
+        ids, words = self._typed(text)
         spelled = (parts_of(fold(word) if folded else word, rows) for word in words)
         return list(zip(ids, spelled, strict=True))
 

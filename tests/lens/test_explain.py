@@ -16,7 +16,7 @@ from regard.cli.predict import predict
 from regard.errors import ConfigError
 from regard.lens.explain import explain
 from regard.models.encoder import Source
-from regard.names import START, STOP
+from regard.names import START, STOP, UNKNOWN
 from regard.nn.embeddings import TokenEmbedding
 from regard.run import finish, train
 from regard.tasks.recipe import check_recipe
@@ -184,6 +184,20 @@ def test_where_no_label_is_given_the_likeliest_is_explained(runs):
 def test_a_long_text_that_is_explained_is_told_to_be_cut(runs):
     done = CliRunner().invoke(predict, [str(runs["mean"].folder), "great " * 40, "--explain"])
     assert "1 texts are longer than the model takes: only their beginnings were read" in done.stderr
+
+
+@pytest.mark.parametrize("keep", ["head", "both", "tail"])
+def test_unknown_words_are_shown_as_they_were_typed_also_where_a_text_is_cut(runs, keep):
+    task = runs["two"].task
+    kept = task.recipe.model_copy(update={"keep": keep})
+    cut = type(task)(kept, task.tokenizer, dict.fromkeys(task.labels, 9))
+    text = " ".join(f"film Zebra{i}" for i in range(30)) + "\tit Was"
+    pieces, ids = cut.pieces(text), cut.encode(text).ids
+    assert len(pieces) == len(ids) == 24 and pieces[-3:-1] == ["it", "Was"]
+    shown = [p for p, i in zip(pieces, ids, strict=True) if i == UNKNOWN]
+    first = {"head": "Zebra0", "both": "Zebra0", "tail": "Zebra20"}[keep]
+    last = {"head": "Zebra8", "both": "Zebra29", "tail": "Zebra29"}[keep]
+    assert (shown[0], shown[-2], shown[-1]) == (first, last, "Was")
 
 
 def test_ways_that_do_not_fit_are_refused(runs, tmp_path):
