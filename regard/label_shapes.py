@@ -19,6 +19,9 @@ class JudgeSettings(Settings):
     skipping: float = Field(default=0.0, ge=0, lt=1)
     """Share of the tokens that training leaves out of a text, others each time: against learning
     texts by heart, as word_dropout is, and what is left is shorter and so read faster."""
+    skipped_run: int = Field(default=1, ge=1)
+    """Neighbouring tokens that `skipping` leaves out together. With 12 most tokens that are left
+    still stand beside those that they stood beside, which suits a network that knows the order."""
     pairs: int = Field(default=0, ge=0)
     """Rows of a table of vectors for pairs of neighbouring tokens, which are added to the tokens'
     own; 0: none. `mean` with pairs is fastText (Joulin et al. 2017)."""

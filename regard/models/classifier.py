@@ -99,21 +99,26 @@ class WordDropout(nn.Module):
 
 
 class Skipping(nn.Module):
-    """While training, a share p of the tokens is left out."""
+    """While training, a share p of the tokens is left out, in runs of so many."""
 
-    def __init__(self, p: float) -> None:
+    def __init__(self, p: float, run: int = 1) -> None:
         super().__init__()
-        self.p = p
+        self.p, self.run = p, run
 
     def forward(self, source: Source) -> Source:
         if not self.training or self.p == 0:
             return source
-        return without(source, some(source.ids, self.p))
+        return without(source, some(source.ids, self.p, self.run))
 
 
-def some(ids: Tensor, share: float) -> Tensor:
-    """(B, T) True at a share of the tokens; marks and padding are never among them."""
-    return (torch.rand(ids.shape, device=ids.device) < share) & (ids >= FIRST_PIECE)
+def some(ids: Tensor, share: float, run: int = 1) -> Tensor:
+    """(B, T) True at a share of the tokens; marks and padding are never among them. Each row is
+    cut into runs, the first of which begins anywhere within it, and a run is taken as a whole."""
+    (B, T), device = ids.shape, ids.device
+    begun = torch.randint(run, (B, 1), device=device) if run > 1 else 0
+    runs = (torch.arange(T, device=device).expand(B, T) + begun) // run  # the run that each is in
+    taken = torch.rand(B, (T + run - 2) // run + 1, device=device) < share
+    return taken.gather(1, runs) & (ids >= FIRST_PIECE)
 
 
 def without(source: Source, gone: Tensor) -> Source:
@@ -137,7 +142,7 @@ def without(source: Source, gone: Tensor) -> Source:
 class Classifier(nn.Module):
     def __init__(self, s: ReadingSettings, vocabulary: int, classes: int) -> None:
         super().__init__()
-        self.words = nn.Sequential(Skipping(s.skipping), WordDropout(s.word_dropout))
+        self.words = nn.Sequential(Skipping(s.skipping, s.skipped_run), WordDropout(s.word_dropout))
         self.body = READERS[type(s)](s, vocabulary)
         width = s.width_of_output if isinstance(s, ReadingRnnSettings) else s.width
         self.drop = Dropout(s.judge_dropout)

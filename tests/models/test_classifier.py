@@ -39,6 +39,21 @@ def test_a_share_of_the_words_is_skipped_and_the_others_keep_their_order():
     assert found.ids.size(1) == max(found.lengths)
 
 
+def test_what_is_skipped_in_runs_leaves_most_neighbours_together():
+    torch.manual_seed(0)
+    rows = [[START, *range(FIRST_PIECE, FIRST_PIECE + 3000), STOP] for _ in range(3)]
+    found, begins = Skipping(0.4, 12)(Source.of(rows)), set()
+    for ids, length in zip(found.ids.tolist(), found.lengths.tolist(), strict=True):
+        assert abs(length / 3002 - 0.6) < 0.08 and (ids[0], ids[length - 1]) == (START, STOP)
+        steps = [b - a for a, b in zip(ids[1 : length - 2], ids[2 : length - 1], strict=True)]
+        gaps = [step - 1 for step in steps if step > 1]
+        assert gaps and all(gap % 12 == 0 for gap in gaps), "whole runs are gone"
+        assert len(gaps) < len(steps) / 12
+        cut = next(a for a, b in zip(ids[1:], ids[2:], strict=False) if b != a + 1)
+        begins.add(cut % 12)
+    assert len(begins) > 1, "runs begin elsewhere in each text"
+
+
 def test_what_is_left_of_a_text_keeps_its_segments():
     ids = torch.tensor([[START, 7, STOP, 9, 8, STOP], [START, 6, STOP, 5, STOP, PAD]])
     segments = torch.tensor([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0]])
