@@ -67,7 +67,7 @@ ALSO: dict[type[Settings], list[dict[str, Any]]] = {  # numbers that make anothe
     ],
     ReadingRnnSettings: [
         {"cell": "lstm", "layers": 2, "projection": 5, "bidirectional": False},
-        {"spelling": 30, "skipping": 0.2},
+        {"spelling": 30, "skipping": 0.2, "skipped_run": 3},
     ],
     MeanSettings: [{"word_dropout": 0.2, "judge_dropout": 0.2, "skipping": 0.2, "pairs": 30}],
     RecurrentWriterSettings: [{"cell": "lstm", "layers": 2, "projection": 5, "dropout": 0.2}],
