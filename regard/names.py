@@ -56,7 +56,7 @@ LEFT_OUT = {  # counts in what run.json says about the data
 CUT = {"cut_texts": f"training {REMARKS['cut_texts']}"}  # in what run.json says about the data
 KEEPS = {"head": "the beginning", "tail": "the end", "both": "half of it from each end"}
 KEPT = {"head": "their beginnings", "tail": "their ends", "both": "both ends of each"}
-FILES = ("path", "validation", "test")  # settings of a data section that name files
+FILES = ("path", "validation", "test", "unlabelled")  # settings of a data section that name files
 
 
 @dataclass(frozen=True, slots=True)

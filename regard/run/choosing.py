@@ -28,6 +28,7 @@ from regard.run.opened import Run
 from regard.tasks.classify import Classify
 from regard.tasks.label_data import warn_of
 from regard.tasks.label_recipe import ClassifyRecipe, LabelData
+from regard.tasks.label_teaching import labelled, unlabelled
 from regard.tasks.recipe import asked, make_recipe
 from regard.toml import fill
 
@@ -113,7 +114,8 @@ class Contest:
     def section(self, share: int) -> Tree:
         """The data section, for the files as they were written, whatever columns were read."""
         found = {"path": self.files[f"train-{share}"], "text": "text", "label": "label"}
-        found |= {side: self.files[side] for side in ("validation", "test")}
+        more = ("validation", "test", "unlabelled")
+        found |= {name: self.files[name] for name in more if name in self.files}
         found |= {"separator": self.data.separator} if self.data.separator else {}
         return found | ({"other": "other"} if self.data.other else {})
 
@@ -138,8 +140,8 @@ def which_model(
         heard(f"{what}: {why}")
     data = cast(ClassifyRecipe, first).data
     splits = Classify.read(cast(ClassifyRecipe, first))
-    warn_of(splits.train, data.separator)
-    rule = rule_for(splits.train)
+    warn_of(labelled(splits.train), data.separator)
+    rule = rule_for(labelled(splits.train))
     heard(told(rule))
     files = write_sides(out / "data", splits)
     contest = Contest(data, files, splits.validation, given, out, heard)
@@ -186,12 +188,15 @@ def told(rule: Tree) -> str:
 
 
 def write_sides(folder: Path, splits: Splits[Labelled]) -> dict[str, str]:
-    """The parts as files, the training part in growing shares: by a hash, so that a larger one
-    holds the smaller."""
+    """The parts as files, the labelled texts to train on in growing shares: by a hash, so that a
+    larger one holds the smaller."""
     make_folder(folder)
     parts = {"validation": splits.validation, "test": splits.test}
     for share in SHARES:
-        parts[f"train-{share}"] = [e for e in splits.train if place_of(f"share {e.text}") < share]
+        known = labelled(splits.train)
+        parts[f"train-{share}"] = [e for e in known if place_of(f"share {e.text}") < share]
+    if others := unlabelled(splits.train):
+        parts["unlabelled"] = others
     files = {}
     for name, examples in parts.items():
         table = io.StringIO()

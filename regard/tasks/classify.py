@@ -26,6 +26,7 @@ from regard.tasks.label_data import input_of, texts_of, warn_of
 from regard.tasks.label_proof import invent_labels, probe_of_labels, replay_of
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_share import settle_share
+from regard.tasks.label_teaching import labelled
 from regard.tasks.labelling import Judged, Labelling
 from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
@@ -58,7 +59,8 @@ class Classify(Labelling):
     @classmethod
     def fit(cls, recipe: ClassifyRecipe, train: Sequence[Labelled]) -> Any:
         """By the kind of model that the recipe has."""
-        warn_of(train, recipe.data.separator)
+        known = labelled(train)
+        warn_of(known, recipe.data.separator)
         if kind := BY_KIND.get(recipe.model.kind):
             return kind.fit(recipe, train)
         counts = label_counts(train, recipe.data.separator)
@@ -67,7 +69,7 @@ class Classify(Labelling):
         else:
             assert recipe.tokens is not None
             tokenizer = fit_tokenizer(recipe.tokens, (t for e in train for t in (e.text, e.other)))
-        return cls(recipe, tokenizer, counts, len(train))
+        return cls(recipe, tokenizer, counts, len(known))
 
     @classmethod
     def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> Any:
@@ -104,7 +106,7 @@ class Classify(Labelling):
             weights.pop(NEXT_TOKENS, None)
             load_weights(network.get_submodule("body.stack"), weights, str(path))
         if self.shape.wide:
-            known = [e for e in train if -1 not in self.classes_of(e)]
+            known = [e for e in self.taught(train) if -1 not in self.classes_of(e)]
             wide = cast(Wide, network.get_submodule("wide"))
             wide.fit([self.encode(input_of(e)).ids for e in known], self.trained(known))
 

@@ -27,6 +27,7 @@ from regard.tasks.judging import Judging, likeliest
 from regard.tasks.label_data import both_texts, texts_of
 from regard.tasks.label_proof import probe_of_labels
 from regard.tasks.label_recipe import ClassifyRecipe
+from regard.tasks.label_teaching import labelled
 from regard.tasks.labelling import Judged, Labelling
 from regard.tasks.named_labels import label_counts
 from regard.tasks.probe import Probe
@@ -53,13 +54,14 @@ class ClassifyByBag(Labelling):
         counts = label_counts(train, recipe.data.separator)
         blank = cls(recipe, Grams(_shape(recipe), False, ["a"], None), counts)  # to number labels
         bag = blank._learn(train)
-        task = cls(recipe, bag.grams, counts, len(train))
+        task = cls(recipe, bag.grams, counts, len(labelled(train)))
         task._learned = bag
         return task
 
     def _learn(self, train: Sequence[Labelled]) -> Bag:
-        first, others = both_texts(self.inputs(train), self.pairs)
-        wanted = self.trained(train)
+        examples = self.taught(train)
+        first, others = both_texts(self.inputs(examples), self.pairs)
+        wanted = self.trained(examples)
         return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
 
     @classmethod

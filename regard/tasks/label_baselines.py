@@ -40,11 +40,17 @@ class Majority:
 
     @classmethod
     def fit(
-        cls, inputs: Sequence[str], wanted: Wanted, labels: Sequence[str], *, several: bool
+        cls,
+        inputs: Sequence[str],
+        wanted: Wanted,
+        labels: Sequence[str],
+        *,
+        several: bool,
+        unlabelled: Sequence[str] = (),
     ) -> Self:
         counts = wanted.sum(axis=0) if several else np.bincount(wanted, minlength=len(labels))
         shares = (counts / max(1, len(inputs))).tolist()
-        return cls(shares, frozenset(map(_digest, inputs)), labels, several)
+        return cls(shares, frozenset(map(_digest, [*inputs, *unlabelled])), labels, several)
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         return np.tile(np.array(self.shares, dtype=np.float64), (len(inputs), 1))
@@ -71,6 +77,20 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+def fitting_bag(
+    settings: BagSettings, inputs: Sequence[str], wanted: Wanted, classes: int, *, pairs: bool
+) -> Bag | None:
+    """A bag of any texts, within memory; None where there is no word in all of them. Of few texts,
+    or of a script without blanks, each gram may be in one text only: they count then."""
+    texts, others = both_texts(inputs, pairs)
+    settings = settings.model_copy(update={"size": max(1, WEIGHTS // classes)})
+    for least in (settings.min_count, 1):
+        with suppress(NoGrams):
+            rarest = settings.model_copy(update={"min_count": least})
+            return Bag.fit(rarest, texts, wanted, classes, others)
+    return None
+
+
 class Bags:
     """TF-IDF of words and pairs of words, judged by logistic regression."""
 
@@ -91,15 +111,9 @@ class Bags:
         several: bool,
         pairs: bool,
     ) -> Self | None:
-        """None where there is no word in all texts. Of few texts, or of a script without blanks,
-        each gram may be in one text only: they count then."""
-        texts, others = both_texts(inputs, pairs)
-        most = max(1, WEIGHTS // len(labels))
-        for settings in (BagSettings(size=most), BagSettings(size=most, min_count=1)):
-            with suppress(NoGrams):
-                bag = Bag.fit(settings, texts, wanted, len(labels), others)
-                return cls(bag, labels, several, pairs)
-        return None
+        """None where there is no word in all texts."""
+        bag = fitting_bag(BagSettings(), inputs, wanted, len(labels), pairs=pairs)
+        return None if bag is None else cls(bag, labels, several, pairs)
 
     def probabilities(self, inputs: Sequence[str]) -> NDArray[np.float64]:
         return probabilities_of(self.scores(inputs) / self.temperature, several=self.several)

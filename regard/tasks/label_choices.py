@@ -14,6 +14,7 @@ from regard.label_shapes import BagSettings
 from regard.names import KEEPS
 from regard.tasks.label_data import read_part, read_sides
 from regard.tasks.label_recipe import LabelData
+from regard.tasks.label_teaching import unlabelled, with_unlabelled
 from regard.tasks.pair_choices import FORMATS, named
 from regard.tasks.pair_network import spoken
 from regard.tasks.task import Choice
@@ -43,11 +44,11 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         names = opened.table.columns
         tree = fill(tree, {"data": {"text": names[opened.text], "label": names[opened.label]}})
     data = check(LabelData, tree["data"], "data")
-    sides = read_sides(data)
+    sides = with_unlabelled(read_sides(data), data)
     counts = Counter(one for e in sides.train for one in labels_of(e.label, data.separator))
     most = ", ".join(f"{label} {n:,}" for label, n in counts.most_common(4))
     about_data = (
-        f"{_columns(opened)}; {len(sides.train):,} train, {len(sides.validation):,} validate, "
+        f"{_columns(opened)}; {_training_texts(sides.train)}, {len(sides.validation):,} validate, "
         f"{len(sides.test):,} test; {len(counts):,} classes: {most}"
         f"{', ...' if len(counts) > 4 else ''}"
     )
@@ -66,6 +67,11 @@ def choose_for_labels(tree: Tree, face: str) -> Choice:
         ("training", about_training),
     ]
     return Choice(tree, reasons)
+
+
+def _training_texts(train: Sequence[Labelled]) -> str:
+    without = len(unlabelled(train))
+    return f"{len(train):,} train" + (f" ({without:,} of them without labels)" if without else "")
 
 
 def _columns(opened: LabelTable) -> str:

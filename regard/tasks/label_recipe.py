@@ -44,6 +44,10 @@ class LabelData(Settings):
     """Validate on this file instead of a share of `path`."""
     test: File = None
     """Test on this file instead of a share of `path`."""
+    unlabelled: File = None
+    """A table with the same column of texts, or a plain file with a text on each line. A bag of
+    words that has learned from the labelled texts says what labels these have, and then they are
+    learned from like the others."""
     bad_rows: Literal["refuse", "skip"] = "refuse"
     """What to do with rows that have no text, no label or a wrong number of columns."""
 

@@ -35,6 +35,7 @@ from regard.tasks.label_loss import (
 )
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of, temperature_of
+from regard.tasks.label_teaching import labelled, taught, unlabelled, with_unlabelled
 from regard.tasks.named_labels import NamedLabels
 from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Step, Trained
 
@@ -83,7 +84,7 @@ class Labelling(NamedLabels, ABC):
 
     @classmethod
     def read(cls, recipe: ClassifyRecipe) -> Splits[Labelled]:
-        return read_sides(recipe.data)
+        return with_unlabelled(read_sides(recipe.data), recipe.data)
 
     @property
     def split_rule(self) -> str:
@@ -107,7 +108,13 @@ class Labelling(NamedLabels, ABC):
 
     def batches(self, train: Sequence[Labelled]) -> Rows[Judged]:
         tokens, seed = self.recipe.train.batch_tokens, self.recipe.seed
-        return Rows(self.prepare(train), self.lengths, tokens, seed)
+        return Rows(self.prepare(self.taught(train)), self.lengths, tokens, seed)
+
+    def taught(self, train: Sequence[Labelled]) -> list[Labelled]:
+        """What is learned from: the labelled texts, and behind them the others with the labels that
+        a bag of words gives them."""
+        wanted, separator = self.trained(labelled(train)), self.recipe.data.separator
+        return taught(train, wanted, self.labels, separator, pairs=self.pairs)
 
     def cuts(self, batches: Rows[Judged]) -> Tree:
         found = sum(row.cut for row in batches.rows)
@@ -171,10 +178,11 @@ class Labelling(NamedLabels, ABC):
         self.temperature = float(facts.get("calibration", {}).get("temperature", 1.0))
 
     def baselines(self, train: Sequence[Labelled]) -> dict[str, Predictor]:
-        inputs, wanted = self.inputs(train), self.trained(train)
+        known, others = labelled(train), self.inputs(unlabelled(train))
+        inputs, wanted = self.inputs(known), self.trained(known)
         labels, several = self.labels, self.several
         bag = Bags.fit(inputs, wanted, labels, several=several, pairs=self.pairs)
-        majority = Majority.fit(inputs, wanted, labels, several=several)
+        majority = Majority.fit(inputs, wanted, labels, several=several, unlabelled=others)
         return {"majority": majority, **({"bag": bag} if bag else {})}
 
     def load_baselines(self, folder: Path) -> dict[str, Predictor]:

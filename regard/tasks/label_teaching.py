@@ -1,0 +1,110 @@
+"""Texts without labels, to learn from beside those that have some: a bag of words that has learned
+from the labelled ones says what the others are about, and from then on they are texts like any
+other (Yarowsky 1995; pseudo-labels: Lee 2013). Their labels are as often wrong as the bag is.
+
+n labelled texts   C classes
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.inputs import is_table, read_column, read_two_columns
+from regard.data.labels import Labelled
+from regard.data.lines import read_lines
+from regard.data.splits import Splits
+from regard.errors import DataError
+from regard.label_shapes import BagSettings
+from regard.models.grams import Floats
+from regard.tasks.label_baselines import fitting_bag
+from regard.tasks.label_data import both_texts, input_of
+from regard.tasks.label_recipe import LabelData
+
+NO_LABEL = ""  # no labelled example has it: a row without a label is a bad one
+# The best of the bags on every table that was tried, and one that errs otherwise than those that
+# learn from it: bags that taught themselves gained less.
+TEACHER = BagSettings(judge="nbsvm", grams=3)
+
+
+def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled]:
+    """The training part with the texts of `data.unlabelled` behind its own."""
+    if not data.unlabelled:
+        return sides
+    found = read_unlabelled(data, sides)
+    note = (
+        f"{len(found):,} of the training texts have no labels: they are learned with those that a "
+        "bag of words gives them."
+    )
+    return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note))
+
+
+def read_unlabelled(data: LabelData, sides: Splits[Labelled]) -> list[Labelled]:
+    """Each once, and none that is on a side already: what is held out is not learned from."""
+    path = Path(str(data.unlabelled))
+    seen = {input_of(e) for part in (sides.train, sides.validation, sides.test) for e in part}
+    found = []
+    for example in _rows(path, data):
+        whole = example.text.strip() and (example.other.strip() or not data.other)
+        if whole and (key := input_of(example)) not in seen:
+            seen.add(key)
+            found.append(example)
+    if not found:
+        raise DataError(
+            f"{path}: no text to learn from: all are empty, or among the labelled ones. Leave out "
+            "data.unlabelled, or name another file."
+        )
+    return found
+
+
+def _rows(path: Path, data: LabelData) -> Iterable[Labelled]:
+    if data.other:
+        pairs, _ = read_two_columns(path, data.text, data.other)
+        return (Labelled(text, NO_LABEL, other) for text, other in pairs)
+    if is_table(path):
+        cells, _ = read_column(path, data.text, fallback=False)
+    else:
+        cells = (line for _, line in read_lines(path))
+    return (Labelled(text, NO_LABEL) for text in cells)
+
+
+def labelled(train: Sequence[Labelled]) -> list[Labelled]:
+    return [e for e in train if e.label != NO_LABEL]
+
+
+def unlabelled(train: Sequence[Labelled]) -> list[Labelled]:
+    return [e for e in train if e.label == NO_LABEL]
+
+
+def taught(
+    train: Sequence[Labelled],
+    wanted: NDArray[np.int64],
+    labels: Sequence[str],
+    separator: str | None,
+    *,
+    pairs: bool,
+) -> list[Labelled]:
+    """The labelled examples, whose classes are `wanted` ((n,) or (n, C)), and the others with the
+    labels that they are given; one that gets none of several is left out."""
+    known, others = labelled(train), unlabelled(train)
+    if not others:
+        return known
+    inputs = [input_of(e) for e in known]
+    teacher = fitting_bag(TEACHER, inputs, wanted, len(labels), pairs=pairs)
+    if teacher is None:
+        raise DataError(
+            "no word is in any labelled text, so the texts without labels can not be given any: "
+            "leave out data.unlabelled."
+        )
+    scores = teacher.scores(*both_texts([input_of(e) for e in others], pairs))
+    given = (_given(row, labels, separator) for row in scores)
+    return known + [replace(e, label=one) for e, one in zip(others, given, strict=True) if one]
+
+
+def _given(scores: Floats, labels: Sequence[str], separator: str | None) -> str:
+    """The likeliest label, or of several those that are likelier than not."""
+    if separator is None:
+        return labels[int(scores.argmax())]
+    return separator.join(label for label, score in zip(labels, scores, strict=True) if score > 0)

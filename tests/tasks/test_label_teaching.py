@@ -1,0 +1,192 @@
+"""What texts without labels are worth, and what they must not do."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from regard.build import draft, new_training, resume_training
+from regard.data.labels import Labelled
+from regard.errors import DataError, RunError
+from regard.run import finish
+from regard.run.choosing import which_model
+from regard.tasks.label_teaching import labelled, taught, unlabelled
+from regard.tasks.recipe import check_recipe
+
+KNOWN = {"good": "fine great lovely".split(), "bad": "poor awful sad".split()}
+NEW = {"good": "superb divine".split(), "bad": "dire wretched".split()}  # in no labelled text
+FILLER = "the a film plot was is it and of so".split()
+BAG = {"model": {"kind": "bag"}, "train": {"steps": 0}}
+NETWORK = {
+    "tokens": {"kind": "word"},
+    "model": {"kind": "mean", "width": 16},
+    "train": {"steps": 60, "batch_tokens": 400, "rate": 0.02, "validate_every": 30},
+}
+
+
+def text(dice, *words):
+    found = [*dice.sample(FILLER, 6), *words]
+    dice.shuffle(found)
+    return " ".join(found)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Labelled texts; test texts that only the new words tell apart; and unlabelled texts, which
+    have known and new words side by side."""
+    dice = random.Random(0)
+    known = {text(dice, dice.choice(KNOWN[one])): one for _ in range(60) for one in KNOWN}
+    asked = {text(dice, dice.choice(NEW[one])): one for _ in range(40) for one in NEW}
+    more = [text(dice, *KNOWN[one], dice.choice(NEW[one])) for _ in range(150) for one in NEW]
+    for name, rows in (("known", known), ("asked", asked)):
+        lines = "".join(f"{row},{label}\n" for row, label in rows.items())
+        (tmp_path / f"{name}.csv").write_text(f"text,label\n{lines}")
+    (tmp_path / "more.txt").write_text("".join(f"{row}\n" for row in more))
+    return tmp_path
+
+
+@pytest.fixture
+def recipe(files):
+    def make(tree, unlabelled="more.txt", **data):
+        named = {"path": "known.csv", "test": "asked.csv", "unlabelled": unlabelled}
+        paths = {name: str(files / file) for name, file in named.items() if file}
+        return check_recipe({"task": "classify", "data": {**paths, **data}, **tree}, "here")
+
+    return make
+
+
+def trained(recipe, folder):
+    training = new_training(recipe, folder)
+    for _ in training.run():
+        pass
+    return finish(training)
+
+
+@pytest.mark.parametrize("tree", [BAG, NETWORK], ids=["bag", "network"])
+def test_words_that_only_unlabelled_texts_have_are_learned(recipe, files, tree):
+    def right(run):
+        return run.facts["test"]["scores"]["accuracy"]["value"]
+
+    alone = trained(recipe(tree, unlabelled=None), files / "alone")
+    helped = trained(recipe(tree), files / "helped")
+    assert right(alone) < 70
+    assert right(helped) > 80
+
+
+def test_the_baselines_learn_from_labelled_texts_alone(recipe, files):
+    run = trained(recipe(BAG), files / "run")
+    bag, majority = run.baselines()["bag"], run.baselines()["majority"]
+    assert "superb" in run.task.grams.words
+    assert "superb" not in bag.bag.grams.words
+    assert sum(majority.shares) == pytest.approx(1)
+
+
+def test_an_unlabelled_text_counts_as_one_that_was_trained_on(recipe, files):
+    run = trained(recipe(BAG), files / "run")
+    some = (files / "more.txt").read_text().splitlines()[:2]
+    assert run.task.known(run.baselines(), [*some, "a new text"]) == [True, True, False]
+
+
+def test_held_out_texts_are_not_learned_from_without_their_labels_either(recipe, files):
+    asked = [row.split(",")[0] for row in (files / "asked.csv").read_text().splitlines()[1:]]
+    with (files / "more.txt").open("a") as more:
+        more.writelines(f"{row}\n" for row in [*asked, "", asked[0]])
+    splits = draft(recipe(BAG), files / "run").splits
+    held_out = {e.text for e in [*splits.validation, *splits.test]}
+    learned = [e.text for e in splits.train]
+    assert set(asked) <= held_out
+    assert not held_out & set(learned)
+    assert len(set(learned)) == len(learned)
+    assert "" not in learned
+
+
+def test_rows_without_a_label_of_the_same_table_can_be_learned_from(files):
+    rows = (files / "more.txt").read_text().splitlines()
+    with (files / "known.csv").open("a") as table:
+        table.writelines(f"{row},\n" for row in rows)
+    path = str(files / "known.csv")
+    data = {"path": path, "unlabelled": path, "bad_rows": "skip", "text": "text", "label": "label"}
+    splits = draft(check_recipe({"task": "classify", "data": data, **BAG}, "here"), files / "r")
+    found = [e.text for e in unlabelled(splits.splits.train)]
+    assert sorted(found) == sorted(set(rows))
+
+
+def test_a_changed_file_of_unlabelled_texts_is_noticed(recipe, files):
+    new_training(recipe(NETWORK), files / "run")
+    with (files / "more.txt").open("a") as more:
+        more.write("one more text\n")
+    with pytest.raises(RunError, match="the data changed since this run began"):
+        resume_training(files / "run")
+
+
+def test_a_resumed_training_is_taught_the_same(recipe, files):
+    whole = trained(recipe(NETWORK), files / "whole")
+    stopped = new_training(recipe(NETWORK), files / "stopped")
+    for _ in stopped.run():
+        if stopped.progress.step == 45:
+            break
+    resumed = resume_training(files / "stopped")
+    for _ in resumed.run():
+        pass
+    finish(resumed)
+    weights = [(files / name / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert weights[0] == weights[1]
+    assert whole.facts["data"]["train"] > 300
+
+
+def test_the_card_says_how_many_texts_have_no_label(recipe, files):
+    trained(recipe(BAG), files / "run")
+    card = (files / "run" / "README.md").read_text()
+    assert "300 of the training texts have no labels" in card
+    assert str(files) not in card
+    assert "/" not in json.loads((files / "run" / "run.json").read_text())["data"]["notes"][-1]
+
+
+def test_a_text_that_gets_none_of_several_labels_is_left_out():
+    train = [Labelled("red sun", "red|hot"), Labelled("red ice", "red"), Labelled("blue ice", "")]
+    train += [Labelled("hot sun", "hot"), Labelled("cold sea", "cold"), Labelled("red sun now", "")]
+    wanted = np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0], [1, 0, 0]])  # cold, hot, red
+    found = taught(train, wanted, ["cold", "hot", "red"], "|", pairs=False)
+    given = {e.text: e.label for e in found[4:]}
+    assert found[:4] == labelled(train)
+    assert given["red sun now"] == "hot|red"
+    assert all(label for label in given.values())
+
+
+def test_two_texts_that_are_judged_together_can_be_without_a_label():
+    train = [Labelled("a cat", "yes", "a cat sat"), Labelled("a dog", "no", "the sea")] * 3
+    new = [Labelled("a red cat", "", "a red cat ran"), Labelled("blue", "", "one house")]
+    found = taught([*train, *new], np.array([1, 0] * 3), ["no", "yes"], None, pairs=True)
+    assert [e.label for e in found[6:]] == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("", "no text to learn from"),
+        ("\n  \n", "no text to learn from"),
+    ],
+)
+def test_a_file_without_texts_is_refused_with_its_name(recipe, files, rows, said):
+    (files / "more.txt").write_text(rows)
+    with pytest.raises(DataError, match=said) as error:
+        draft(recipe(BAG), files / "run")
+    assert "more.txt" in str(error.value)
+
+
+def test_a_table_without_the_column_of_texts_is_refused(recipe, files):
+    (files / "more.csv").write_text("id,words\n1,a film\n2,a plot\n")
+    with pytest.raises(DataError, match=r"more\.csv"):
+        draft(recipe(BAG, "more.csv", text="text", label="label"), files / "run")
+
+
+def test_all_compared_models_learn_from_unlabelled_texts(files):
+    told = []
+    sets = [f"data.unlabelled={files / 'more.txt'}", f"data.test={files / 'asked.csv'}"]
+    found = which_model(
+        files / "known.csv", files / "out", budget="1s", sets=sets, heard=told.append
+    )
+    bags = [m for m in found["models"] if m["name"].startswith("bag")]
+    assert found["rule"]["samples"] < 120
+    assert all(m["scores"]["accuracy"]["value"] > 80 for m in bags)
