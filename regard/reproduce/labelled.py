@@ -42,6 +42,11 @@ def film_reviews(shelf: Shelf, part: str = "") -> Tree:
     return written(shelf, f"reviews{few and '-' + few}", ("text", "label"), sides)
 
 
+def more_film_reviews(shelf: Shelf) -> Tree:
+    """The same, and beside them 49,730 reviews without labels to learn from."""
+    return film_reviews(shelf) | {"unlabelled": str(shelf.file("imdb/unsup.tsv.xz"))}
+
+
 def _number(row: Row) -> int:
     """train/pos/123_9 -> 123"""
     return int(row[0].rpartition("/")[2].partition("_")[0])
