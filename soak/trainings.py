@@ -83,14 +83,14 @@ train.steps = 50
 train.batch_tokens = 60
 train.validate_every = 12
 """
-# Recipes of each task, for the data that `words` writes. A task that is not here is a loss.
+# Recipes of each task, for the data that `small_file` writes. A task that is not here is a loss.
 RECIPES = {
     "transduce": PAIRS + TRANSFORMER,
     "transduce by rnn": PAIRS + RECURRENT,
     "language_model": TEXT + DECODER,
     "language_model by rnn": TEXT + CARRYING,
     "classify": LABELS + DECODER,
-    "classify by rnn": LABELS + CARRYING,
+    "classify by rnn": LABELS + CARRYING + 'data.unlabelled = "more.txt"\n',
     "classify by mean": LABELS + 'model.kind = "mean"\n',
 }
 # What learns at once, so that there are no steps to stop at.
@@ -108,6 +108,8 @@ def small_file(task: str, folder: Path) -> Path:
     """A recipe file with its data beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     words(folder / "data.tsv")
+    more = "".join(f"{a}{b} {b}{a}\n" for a, b in product("abcde", repeat=2))
+    (folder / "more.txt").write_text(more, encoding="utf-8")
     path = folder / "small.toml"
     path.write_text({**RECIPES, **AT_ONCE}[task], encoding="utf-8")
     return path

@@ -64,6 +64,7 @@ def train(
     regard train translate train.de train.en --dry-run
     regard train transduce pairs.jsonl --set model.width=256 --set train.rate=0.002
     regard train classify reviews.csv --target sentiment
+    regard train classify reviews.csv --set data.unlabelled=more.csv
     regard train gpt corpus.txt --budget 10m
     regard train gpt texts/ --set model.preset=nanogpt-cpu --set train.steps=2000
     regard train recipe.toml --out runs/mine --json > steps.jsonl

@@ -47,7 +47,8 @@ class LabelData(Settings):
     unlabelled: File = None
     """A table with the same column of texts, or a plain file with a text on each line. A bag of
     words that has learned from the labelled texts says what labels these have, and then they are
-    learned from like the others."""
+    learned from like the others. For rows of `path` that have no label, name the same file again,
+    with bad_rows = "skip"."""
     bad_rows: Literal["refuse", "skip"] = "refuse"
     """What to do with rows that have no text, no label or a wrong number of columns."""
 
