@@ -43,7 +43,7 @@ def film_reviews(shelf: Shelf, part: str = "") -> Tree:
 
 
 def more_film_reviews(shelf: Shelf) -> Tree:
-    """The same, and beside them 49,730 reviews without labels to learn from."""
+    """The same, and beside them 48,887 reviews without labels to learn from."""
     return film_reviews(shelf) | {"unlabelled": str(shelf.file("imdb/unsup.tsv.xz"))}
 
 

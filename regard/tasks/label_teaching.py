@@ -24,7 +24,7 @@ from regard.tasks.label_data import both_texts, input_of
 from regard.tasks.label_recipe import LabelData
 
 NO_LABEL = ""  # no labelled example has it: a row without a label is a bad one
-# The best of the bags on every table that was tried, and one that errs otherwise than those that
+# As good as any bag on the tables that were tried, and it errs otherwise than most models that
 # learn from it: bags that taught themselves gained less.
 TEACHER = BagSettings(judge="nbsvm", grams=3)
 
@@ -33,30 +33,34 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
     """The training part with the texts of `data.unlabelled` behind its own."""
     if not data.unlabelled:
         return sides
-    found = read_unlabelled(data, sides)
+    found, left = read_unlabelled(data, sides)
+    more = f" {left:,} others were empty or there already." if left else ""
     note = (
         f"{len(found):,} of the training texts have no labels: they are learned with those that a "
-        "bag of words gives them."
+        f"bag of words gives them.{more}"
     )
     return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note))
 
 
-def read_unlabelled(data: LabelData, sides: Splits[Labelled]) -> list[Labelled]:
-    """Each once, and none that is on a side already: what is held out is not learned from."""
+def read_unlabelled(data: LabelData, sides: Splits[Labelled]) -> tuple[list[Labelled], int]:
+    """Each once, and none that is on a side already: what is held out is not learned from. And how
+    many rows were left out."""
     path = Path(str(data.unlabelled))
     seen = {input_of(e) for part in (sides.train, sides.validation, sides.test) for e in part}
-    found = []
+    found, left = list[Labelled](), 0
     for example in _rows(path, data):
         whole = example.text.strip() and (example.other.strip() or not data.other)
         if whole and (key := input_of(example)) not in seen:
             seen.add(key)
             found.append(example)
+        else:
+            left += 1
     if not found:
         raise DataError(
             f"{path}: no text to learn from: all are empty, or among the labelled ones. Leave out "
             "data.unlabelled, or name another file."
         )
-    return found
+    return found, left
 
 
 def _rows(path: Path, data: LabelData) -> Iterable[Labelled]:

@@ -93,6 +93,7 @@ def test_held_out_texts_are_not_learned_from_without_their_labels_either(recipe,
     with (files / "more.txt").open("a") as more:
         more.writelines(f"{row}\n" for row in [*asked, "", asked[0]])
     splits = draft(recipe(BAG), files / "run").splits
+    assert f"{len(asked) + 2} others were empty or there already" in splits.notes[-1]
     held_out = {e.text for e in [*splits.validation, *splits.test]}
     learned = [e.text for e in splits.train]
     assert set(asked) <= held_out
