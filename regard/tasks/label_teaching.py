@@ -33,45 +33,50 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
     """The training part with the texts of `data.unlabelled` behind its own."""
     if not data.unlabelled:
         return sides
-    found, left = read_unlabelled(data, sides)
+    path = Path(data.unlabelled)
+    rows, column = _rows(path, data)
+    found, left = _new(rows, data, sides)
+    if not found:
+        raise DataError(
+            f"{path}: no text to learn from: all are empty, or among the labelled ones. Leave out "
+            "data.unlabelled, or name another file."
+        )
     more = f" {left:,} others were empty or there already." if left else ""
     note = (
         f"{len(found):,} of the training texts have no labels: they are learned with those that a "
-        f"bag of words gives them.{more}"
+        f"bag of words gives them.{more}{column}"
     )
     return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note))
 
 
-def read_unlabelled(data: LabelData, sides: Splits[Labelled]) -> tuple[list[Labelled], int]:
+def _new(
+    rows: Iterable[Labelled], data: LabelData, sides: Splits[Labelled]
+) -> tuple[list[Labelled], int]:
     """Each once, and none that is on a side already: what is held out is not learned from. And how
-    many rows were left out."""
-    path = Path(str(data.unlabelled))
+    many rows are left out."""
     seen = {input_of(e) for part in (sides.train, sides.validation, sides.test) for e in part}
     found, left = list[Labelled](), 0
-    for example in _rows(path, data):
+    for example in rows:
         whole = example.text.strip() and (example.other.strip() or not data.other)
         if whole and (key := input_of(example)) not in seen:
             seen.add(key)
             found.append(example)
         else:
             left += 1
-    if not found:
-        raise DataError(
-            f"{path}: no text to learn from: all are empty, or among the labelled ones. Leave out "
-            "data.unlabelled, or name another file."
-        )
     return found, left
 
 
-def _rows(path: Path, data: LabelData) -> Iterable[Labelled]:
+def _rows(path: Path, data: LabelData) -> tuple[Iterable[Labelled], str]:
+    """The texts, and a sentence on where in a table they were found."""
     if data.other:
-        pairs, _ = read_two_columns(path, data.text, data.other)
-        return (Labelled(text, NO_LABEL, other) for text, other in pairs)
-    if is_table(path):
-        cells, _ = read_column(path, data.text, fallback=False)
+        pairs, column = read_two_columns(path, data.text, data.other)
+        rows = (Labelled(text, NO_LABEL, other) for text, other in pairs)
+    elif is_table(path):
+        cells, column = read_column(path, data.text, fallback=False)
+        rows = (Labelled(text, NO_LABEL) for text in cells)
     else:
-        cells = (line for _, line in read_lines(path))
-    return (Labelled(text, NO_LABEL) for text in cells)
+        return (Labelled(line, NO_LABEL) for _, line in read_lines(path)), ""
+    return rows, f" {column.replace(str(path), path.name)}"  # a card may travel, folders do not
 
 
 def labelled(train: Sequence[Labelled]) -> list[Labelled]:

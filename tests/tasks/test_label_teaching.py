@@ -176,6 +176,14 @@ def test_a_file_without_texts_is_refused_with_its_name(recipe, files, rows, said
     assert "more.txt" in str(error.value)
 
 
+def test_it_is_told_which_column_of_a_table_is_read(recipe, files):
+    (files / "more.csv").write_text("id,text\n1,a new film\n2,a new plot\n")
+    splits = draft(recipe(BAG, "more.csv", text="text", label="label"), files / "run").splits
+    assert [e.text for e in unlabelled(splits.train)] == ["a new film", "a new plot"]
+    assert splits.notes[-1].endswith('more.csv: the inputs are "text".')
+    assert str(files) not in splits.notes[-1]
+
+
 def test_a_table_without_the_column_of_texts_is_refused(recipe, files):
     (files / "more.csv").write_text("id,words\n1,a film\n2,a plot\n")
     with pytest.raises(DataError, match=r"more\.csv"):
