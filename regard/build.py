@@ -165,7 +165,7 @@ def read_splits(task: Task[Any], facts: Tree, folder: Path) -> Splits[Any]:
     except DataError as error:
         raise RunError(
             f"{folder}: its data can not be read: {error}\nWhere did they move? Put the new place "
-            f"into data.path of {folder / 'recipe.toml'}."
+            f"into the data section of {folder / 'recipe.toml'}."
         ) from error
     if splits.sha256 != facts["data"].get("sha256"):
         raise RunError(
@@ -217,7 +217,11 @@ def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
 
 
 def _warn_if_elsewhere(then: Tree, now: Tree) -> None:
-    changed = [f"{key} {then.get(key)} -> {now[key]}" for key in now if now[key] != then.get(key)]
+    changed = [  # older runs tell less
+        f"{key} {then[key]} -> {value}"
+        for key, value in now.items()
+        if then.get(key, value) != value
+    ]
     if changed:
         warnings.warn(
             f"resumed in another environment ({', '.join(changed)}): "

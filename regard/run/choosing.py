@@ -29,6 +29,7 @@ from regard.tasks.classify import Classify
 from regard.tasks.label_data import warn_of
 from regard.tasks.label_recipe import ClassifyRecipe, LabelData
 from regard.tasks.label_teaching import labelled, unlabelled
+from regard.tasks.labelling import Labelling
 from regard.tasks.recipe import asked, make_recipe
 from regard.toml import fill
 
@@ -45,7 +46,7 @@ class Entry(NamedTuple):
 
     name: str
     share: int
-    texts: int
+    texts: int  # with labels
     run: Run
     validated: float  # texts of the validation part judged right, %
     milliseconds: float  # to judge a text
@@ -95,7 +96,7 @@ class Contest:
                 f"  it had time for {100 * passes:.0f} % of these texts: give it a larger --budget"
             )
         validated = run.task.validate(run.network, self.validation)["accuracy"]
-        texts, each = training.batches.examples, _milliseconds(run)
+        texts, each = cast(Labelling, run.task).texts, _milliseconds(run)
         beside = time.perf_counter() - clock - training.progress.seconds
         return Entry(name, share, texts, run, validated, each, beside, passes)
 

@@ -106,7 +106,7 @@ class Classify(Labelling):
             weights.pop(NEXT_TOKENS, None)
             load_weights(network.get_submodule("body.stack"), weights, str(path))
         if self.shape.wide:
-            known = [e for e in self.taught(train) if -1 not in self.classes_of(e)]
+            known = [e for e in labelled(self.taught(train)) if -1 not in self.classes_of(e)]
             wide = cast(Wide, network.get_submodule("wide"))
             wide.fit([self.encode(input_of(e)).ids for e in known], self.trained(known))
 
@@ -185,7 +185,7 @@ class Classify(Labelling):
             (ids, segments, spelling), cut = self._read(input_of(example))
             classes = self.classes_of(example)
             rows.append(Judged(ids, segments, classes, cut=cut, spelling=spelling))
-        return [None if -1 in row.classes else row for row in rows]
+        return [None if -1 in row.classes or not row.classes else row for row in rows]
 
     def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:
         device = next(network.parameters()).device

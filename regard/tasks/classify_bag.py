@@ -59,7 +59,7 @@ class ClassifyByBag(Labelling):
         return task
 
     def _learn(self, train: Sequence[Labelled]) -> Bag:
-        examples = self.taught(train)
+        examples = labelled(self.taught(train))
         first, others = both_texts(self.inputs(examples), self.pairs)
         wanted = self.trained(examples)
         return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
@@ -122,7 +122,7 @@ class ClassifyByBag(Labelling):
             part = slice(rows.indptr[number], rows.indptr[number + 1])
             ids, values = rows.indices[part].tolist(), rows.data[part].tolist()
             row = Judged(ids or [0], None, self.classes_of(example), tuple(values or [0.0]))
-            found.append(None if -1 in row.classes else row)
+            found.append(None if -1 in row.classes or not row.classes else row)
         return found
 
     def logits(self, network: nn.Module, batch: list[Judged]) -> Tensor:

@@ -80,8 +80,11 @@ def _digest(text: str) -> str:
 def fitting_bag(
     settings: BagSettings, inputs: Sequence[str], wanted: Wanted, classes: int, *, pairs: bool
 ) -> Bag | None:
-    """A bag of any texts, within memory; None where there is no word in all of them. Of few texts,
-    or of a script without blanks, each gram may be in one text only: they count then."""
+    """A bag of any texts, within memory; None where there is no word in all of them, or nothing to
+    tell apart. Of few texts, or of a script without blanks, each gram may be in one text only: they
+    count then."""
+    if not (wanted != wanted[:1]).any():
+        return None
     texts, others = both_texts(inputs, pairs)
     settings = settings.model_copy(update={"size": max(1, WEIGHTS // classes)})
     for least in (settings.min_count, 1):
@@ -111,7 +114,7 @@ class Bags:
         several: bool,
         pairs: bool,
     ) -> Self | None:
-        """None where there is no word in all texts."""
+        """None where there is no word in all texts, or nothing to tell apart."""
         bag = fitting_bag(BagSettings(), inputs, wanted, len(labels), pairs=pairs)
         return None if bag is None else cls(bag, labels, several, pairs)
 

@@ -24,7 +24,7 @@ from regard.toml import check, fill, read_toml
 FACES: dict[str, str] = {}
 LOOKED_AT = 2000  # texts that the rules look at
 LONGEST = 512  # tokens that a Transformer reads, where nobody says otherwise
-LONG = 150  # tokens of a text in the middle, from which on half of them are enough for a step
+LONG = 150  # tokens read of a text in the middle, from which on half are enough for a step
 # What has less between its tables and its judge takes longer steps.
 RATES = {"transformer": 1e-3, "rnn": 2e-3, "mean": 1e-2}
 LETTERS = 4  # of a token, on average
@@ -131,7 +131,7 @@ def _lengths(tree: Tree, train: Sequence[Labelled]) -> tuple[Tree, str]:
     )
     if longer:
         why += f"; of {100 * longer / len(counts):.0f} % only {kept} will be read"
-    if median(counts) >= LONG:
+    if min(median(counts), limit) >= LONG:
         tree = fill(tree, {"model": {"skipping": 0.5}})
     skipped = 100 * tree["model"].get("skipping", 0)
     if skipped:

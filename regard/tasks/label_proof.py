@@ -59,7 +59,7 @@ def replay_of(task: Any, network: Any, text: str) -> Replay:
     device = next(network.parameters()).device
     encoded = task.encode(text)
     (found,) = task.predictor(network).predict([text])
-    pieces = tuple(task.tokenizer.pieces(encoded.ids))
+    pieces = tuple(task.pieces(text))
     chosen = task.labels.index(likeliest(found))
     axes = {"self": (pieces, pieces), "cross": ((found.output or "(no label)",), pieces)}
     return Replay(

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.inputs import is_table, read_column, read_two_columns
-from regard.data.labels import Labelled
+from regard.data.labels import Labelled, open_labels
 from regard.data.lines import read_lines
 from regard.data.splits import Splits
+from regard.data.table import Flaw, as_text
 from regard.errors import DataError
 from regard.label_shapes import BagSettings
 from regard.models.grams import Floats
@@ -34,49 +35,71 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
     if not data.unlabelled:
         return sides
     path = Path(data.unlabelled)
-    rows, column = _rows(path, data)
+    own = data.unlabelled in (data.path, data.validation, data.test)
+    rows, column = _rows_beside_labels(path, data) if own else _rows(path, data)
     found, left = _new(rows, data, sides)
     if not found:
         raise DataError(
             f"{path}: no text to learn from: all are empty, or among the labelled ones. Leave out "
             "data.unlabelled, or name another file."
         )
-    more = f" {left:,} others were empty or there already." if left else ""
+    more = f" {left:,} others were empty or there already." if left and not own else ""
     note = (
         f"{len(found):,} of the training texts have no labels: they are learned with those that a "
-        f"bag of words gives them.{more}{column}"
+        f"bag of words gives them{', if any' if data.separator else ''}.{more}{column}"
     )
-    return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note))
+    skipped = max(0, sides.skipped - len(found)) if own else sides.skipped  # not after all
+    return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note), skipped=skipped)
 
 
 def _new(
     rows: Iterable[Labelled], data: LabelData, sides: Splits[Labelled]
 ) -> tuple[list[Labelled], int]:
-    """Each once, and none that is on a side already: what is held out is not learned from. And how
-    many rows are left out."""
-    seen = {input_of(e) for part in (sides.train, sides.validation, sides.test) for e in part}
+    """Each once, and none that is on a side already: what is held out is not learned from, nor,
+    of pairs, one of its two texts. And how many rows are left out."""
+    held_out = [*sides.validation, *sides.test]
+    seen = {input_of(e) for e in (*sides.train, *held_out)}
+    parts = {text for e in held_out for text in (e.text, e.other)} if data.other else set()
     found, left = list[Labelled](), 0
     for example in rows:
         whole = example.text.strip() and (example.other.strip() or not data.other)
-        if whole and (key := input_of(example)) not in seen:
-            seen.add(key)
+        known = input_of(example) in seen or not parts.isdisjoint((example.text, example.other))
+        if whole and not known:
+            seen.add(input_of(example))
             found.append(example)
         else:
             left += 1
     return found, left
 
 
+def _rows_beside_labels(path: Path, data: LabelData) -> tuple[Iterable[Labelled], str]:
+    """The texts of a table that has labels too, from the columns that these are read with. Rows
+    that are broken were told of, or refused, when the labelled ones were read."""
+    opened = open_labels(path, data.text, data.label, data.other)
+    places = [opened.text] if opened.other is None else [opened.text, opened.other]
+    found = opened.table.picked(lambda cells: tuple(as_text(cells[i]) for i in places))
+    rows = (one[1] for one in found if not isinstance(one, Flaw))
+    return (Labelled(text, NO_LABEL, *other) for text, *other in rows), ""
+
+
 def _rows(path: Path, data: LabelData) -> tuple[Iterable[Labelled], str]:
     """The texts, and a sentence on where in a table they were found."""
-    if data.other:
-        pairs, column = read_two_columns(path, data.text, data.other)
-        rows = (Labelled(text, NO_LABEL, other) for text, other in pairs)
-    elif is_table(path):
-        cells, column = read_column(path, data.text, fallback=False)
-        rows = (Labelled(text, NO_LABEL) for text in cells)
-    else:
+    if not is_table(path) and not data.other:
         return (Labelled(line, NO_LABEL) for _, line in read_lines(path)), ""
+    text = data.text or _column_of_texts(data)
+    if data.other:
+        pairs, column = read_two_columns(path, text, data.other)
+        rows = (Labelled(first, NO_LABEL, second) for first, second in pairs)
+    else:
+        cells, column = read_column(path, text, fallback=False)
+        rows = (Labelled(cell, NO_LABEL) for cell in cells)
     return rows, f" {column.replace(str(path), path.name)}"  # a card may travel, folders do not
+
+
+def _column_of_texts(data: LabelData) -> str:
+    """What the labelled table calls it, or its number there."""
+    opened = open_labels(Path(str(data.path)), data.text, data.label, data.other)
+    return opened.table.columns[opened.text] if opened.table.header else str(opened.text + 1)
 
 
 def labelled(train: Sequence[Labelled]) -> list[Labelled]:
@@ -94,14 +117,16 @@ def taught(
     separator: str | None,
     *,
     pairs: bool,
+    balanced: bool = False,
 ) -> list[Labelled]:
     """The labelled examples, whose classes are `wanted` ((n,) or (n, C)), and the others with the
-    labels that they are given; one that gets none of several is left out."""
+    labels that they are given; one may get none of several, and then nothing is learned from it."""
     known, others = labelled(train), unlabelled(train)
     if not others:
         return known
     inputs = [input_of(e) for e in known]
-    teacher = fitting_bag(TEACHER, inputs, wanted, len(labels), pairs=pairs)
+    settings = TEACHER.model_copy(update={"balanced": balanced})
+    teacher = fitting_bag(settings, inputs, wanted, len(labels), pairs=pairs)
     if teacher is None:
         raise DataError(
             "no word is in any labelled text, so the texts without labels can not be given any: "
@@ -109,7 +134,7 @@ def taught(
         )
     scores = teacher.scores(*both_texts([input_of(e) for e in others], pairs))
     given = (_given(row, labels, separator) for row in scores)
-    return known + [replace(e, label=one) for e, one in zip(others, given, strict=True) if one]
+    return known + [replace(e, label=one) for e, one in zip(others, given, strict=True)]
 
 
 def _given(scores: Floats, labels: Sequence[str], separator: str | None) -> str:

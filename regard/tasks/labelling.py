@@ -36,7 +36,7 @@ from regard.tasks.label_loss import (
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_scores import scored, tallies_of, temperature_of
 from regard.tasks.label_teaching import labelled, taught, unlabelled, with_unlabelled
-from regard.tasks.named_labels import NamedLabels
+from regard.tasks.named_labels import NamedLabels, label_counts
 from regard.tasks.task import Choice, Compared, Evaluation, Loss, Part, Step, Trained
 
 SAMPLES = 12
@@ -60,6 +60,7 @@ class Labelling(NamedLabels, ABC):
     faces: ClassVar = FACES
     columns: ClassVar = ("text", "label")
     temperature = 1.0  # until it is settled, or recalled
+    _taught: tuple[list[int], int] | None = None  # texts of each label and of all, where taught
 
     @classmethod
     @abstractmethod
@@ -108,13 +109,18 @@ class Labelling(NamedLabels, ABC):
 
     def batches(self, train: Sequence[Labelled]) -> Rows[Judged]:
         tokens, seed = self.recipe.train.batch_tokens, self.recipe.seed
-        return Rows(self.prepare(self.taught(train)), self.lengths, tokens, seed)
+        examples = self.taught(train)
+        if unlabelled(train):
+            found = label_counts(examples, self.recipe.data.separator)
+            self._taught = [found.get(label, 0) for label in self.labels], len(examples)
+        return Rows(self.prepare(examples), self.lengths, tokens, seed)
 
     def taught(self, train: Sequence[Labelled]) -> list[Labelled]:
         """What is learned from: the labelled texts, and behind them the others with the labels that
         a bag of words gives them."""
         wanted, separator = self.trained(labelled(train)), self.recipe.data.separator
-        return taught(train, wanted, self.labels, separator, pairs=self.pairs)
+        pairs, balanced = self.pairs, self.recipe.balanced
+        return taught(train, wanted, self.labels, separator, pairs=pairs, balanced=balanced)
 
     def cuts(self, batches: Rows[Judged]) -> Tree:
         found = sum(row.cut for row in batches.rows)
@@ -135,9 +141,8 @@ class Labelling(NamedLabels, ABC):
     @cached_property
     def _weights(self) -> Tensor:
         """(C,)"""
-        if self.several:
-            return weights_of_several(self.counts, self.texts)
-        return weights_of_one(self.counts)
+        counts, texts = self._taught or (self.counts, self.texts)
+        return weights_of_several(counts, texts) if self.several else weights_of_one(counts)
 
     def validate(self, network: nn.Module, examples: Sequence[Labelled]) -> dict[str, float]:
         known = [e for e in examples if -1 not in self.classes_of(e)]

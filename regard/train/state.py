@@ -102,6 +102,7 @@ def environment(device: torch.device) -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "numpy": np.__version__,  # shuffles the batches
+        "scikit-learn": metadata.version("scikit-learn"),  # teaches what texts without labels are
         "machine": platform.machine(),
         "cpu": torch.backends.cpu.get_cpu_capability(),  # AVX2 rounds otherwise than AVX512
         "device": device.type,

@@ -8,11 +8,14 @@ import pytest
 
 from regard.build import draft, new_training, resume_training
 from regard.data.labels import Labelled
+from regard.data.splits import Splits
 from regard.errors import DataError, RunError
 from regard.run import finish
 from regard.run.choosing import which_model
-from regard.tasks.label_teaching import labelled, taught, unlabelled
+from regard.tasks.label_recipe import LabelData
+from regard.tasks.label_teaching import labelled, taught, unlabelled, with_unlabelled
 from regard.tasks.recipe import check_recipe
+from regard.train.estimate import estimate_memory
 
 KNOWN = {"good": "fine great lovely".split(), "bad": "poor awful sad".split()}
 NEW = {"good": "superb divine".split(), "bad": "dire wretched".split()}  # in no labelled text
@@ -102,15 +105,39 @@ def test_held_out_texts_are_not_learned_from_without_their_labels_either(recipe,
     assert "" not in learned
 
 
-def test_rows_without_a_label_of_the_same_table_can_be_learned_from(files):
+@pytest.mark.parametrize("suffix", ["csv", "txt"])
+@pytest.mark.parametrize("header", [True, False])
+def test_rows_without_a_label_of_the_same_table_can_be_learned_from(files, suffix, header):
     rows = (files / "more.txt").read_text().splitlines()
-    with (files / "known.csv").open("a") as table:
-        table.writelines(f"{row},\n" for row in rows)
-    path = str(files / "known.csv")
-    data = {"path": path, "unlabelled": path, "bad_rows": "skip", "text": "text", "label": "label"}
-    splits = draft(check_recipe({"task": "classify", "data": data, **BAG}, "here"), files / "r")
-    found = [e.text for e in unlabelled(splits.splits.train)]
+    known = (files / "known.csv").read_text().replace(",", "\t").splitlines()[0 if header else 1 :]
+    path = files / f"table.{suffix}"
+    broken = "one\tcell\ttoo many"
+    path.write_text("\n".join([*known, *(f"{row}\t" for row in rows), broken, ""]))
+    if suffix == "csv":
+        path = path.rename(files / "table.tsv")
+    data = {"path": str(path), "unlabelled": str(path), "bad_rows": "skip"}
+    ready = draft(check_recipe({"task": "classify", "data": data, **BAG}, "here"), files / "r")
+    found = [e.text for e in unlabelled(ready.splits.train)]
     assert sorted(found) == sorted(set(rows))
+    assert ready.splits.skipped == len(rows) - len(set(rows)) + 1
+
+
+def test_the_column_of_texts_is_the_one_of_the_labelled_table(recipe, files):
+    lines = (files / "known.csv").read_text().splitlines()[1:]
+    swapped = [",".join(reversed(line.split(","))) for line in lines]
+    (files / "known.csv").write_text("".join(f"{line}\n" for line in ["topic,words", *swapped]))
+    (files / "asked.csv").write_text("topic,words\ngood,a divine film\nbad,a dire film\n")
+    (files / "more.csv").write_text("id,words\n1,a new film\n2,a new plot\n")
+    splits = draft(recipe(BAG, "more.csv"), files / "run").splits
+    assert [e.text for e in unlabelled(splits.train)] == ["a new film", "a new plot"]
+
+
+def test_a_pair_with_a_held_out_text_is_not_learned_from(files):
+    data = LabelData(path="x.csv", text="a", other="b", unlabelled=str(files / "more.csv"))
+    (files / "more.csv").write_text("a,b\none,new\nnew,two\ntwo,new\nnew,newer\n")
+    sides = Splits([Labelled("red", "yes", "blue")], [], [Labelled("one", "yes", "two")])
+    found = unlabelled(with_unlabelled(sides, data).train)
+    assert [(e.text, e.other) for e in found] == [("new", "newer")]
 
 
 def test_a_changed_file_of_unlabelled_texts_is_noticed(recipe, files):
@@ -144,15 +171,14 @@ def test_the_card_says_how_many_texts_have_no_label(recipe, files):
     assert "/" not in json.loads((files / "run" / "run.json").read_text())["data"]["notes"][-1]
 
 
-def test_a_text_that_gets_none_of_several_labels_is_left_out():
+def test_nothing_is_learned_from_a_text_that_gets_none_of_several_labels():
     train = [Labelled("red sun", "red|hot"), Labelled("red ice", "red"), Labelled("blue ice", "")]
     train += [Labelled("hot sun", "hot"), Labelled("cold sea", "cold"), Labelled("red sun now", "")]
     wanted = np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0], [1, 0, 0]])  # cold, hot, red
     found = taught(train, wanted, ["cold", "hot", "red"], "|", pairs=False)
     given = {e.text: e.label for e in found[4:]}
     assert found[:4] == labelled(train)
-    assert given["red sun now"] == "hot|red"
-    assert all(label for label in given.values())
+    assert given == {"red sun now": "hot|red", "blue ice": ""}
 
 
 def test_two_texts_that_are_judged_together_can_be_without_a_label():
@@ -162,16 +188,10 @@ def test_two_texts_that_are_judged_together_can_be_without_a_label():
     assert [e.label for e in found[6:]] == ["yes", "no"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ("", "no text to learn from"),
-        ("\n  \n", "no text to learn from"),
-    ],
-)
-def test_a_file_without_texts_is_refused_with_its_name(recipe, files, rows, said):
+@pytest.mark.parametrize("rows", ["", "\n  \n"])
+def test_a_file_without_texts_is_refused_with_its_name(recipe, files, rows):
     (files / "more.txt").write_text(rows)
-    with pytest.raises(DataError, match=said) as error:
+    with pytest.raises(DataError, match="no text to learn from") as error:
         draft(recipe(BAG), files / "run")
     assert "more.txt" in str(error.value)
 
@@ -190,6 +210,25 @@ def test_a_table_without_the_column_of_texts_is_refused(recipe, files):
         draft(recipe(BAG, "more.csv", text="text", label="label"), files / "run")
 
 
+def test_memory_can_be_estimated_where_few_of_many_texts_have_labels(recipe, files):
+    with (files / "more.txt").open("a") as more:
+        more.writelines(f"the film number {n}\n" for n in range(60_000))
+    ready = draft(recipe(NETWORK), files / "run", try_out=True)
+    found = estimate_memory(ready.training, ready.splits, ready.trial, lambda: None)
+    assert found.training > 0 and found.scoring > 0
+
+
+def test_rare_labels_count_as_much_as_others_among_what_is_taught(recipe, files):
+    with (files / "more.txt").open("a") as more:
+        more.writelines(f"a fine film number {n}\n" for n in range(900))
+    ready = draft(recipe({**NETWORK, "balanced": True}), files / "run")
+    task = ready.training.task
+    rows = [row.classes[0] for row in ready.training.batches.rows]
+    weighed = [task._weights[number].item() * rows.count(number) for number in (0, 1)]
+    assert weighed[0] == pytest.approx(weighed[1])
+    assert rows.count(1) > 2 * rows.count(0)
+
+
 def test_all_compared_models_learn_from_unlabelled_texts(files):
     told = []
     sets = [f"data.unlabelled={files / 'more.txt'}", f"data.test={files / 'asked.csv'}"]
@@ -198,4 +237,5 @@ def test_all_compared_models_learn_from_unlabelled_texts(files):
     )
     bags = [m for m in found["models"] if m["name"].startswith("bag")]
     assert found["rule"]["samples"] < 120
+    assert max(point["texts"] for point in found["curve"]) == found["rule"]["samples"]
     assert all(m["scores"]["accuracy"]["value"] > 80 for m in bags)
