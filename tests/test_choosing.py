@@ -15,7 +15,7 @@ from regard.errors import ConfigError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
-from regard.run.choosing import LEAST, Entry, rule_for, time_for, write_sides
+from regard.run.choosing import LEAST, WATCHED, Entry, rule_for, time_for, write_sides
 from regard.tasks.label_baselines import Bags
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
@@ -85,6 +85,14 @@ def test_texts_are_written_as_they_are_read_whatever_breaks_their_lines(tmp_path
     files = write_sides(tmp_path, Splits(rows, rows[:1], rows[2:]))
     for name, expected in (("train-100", rows), ("validation", rows[:1]), ("test", rows[2:])):
         assert read_labels(Path(files[name]), "text", "label", "other").examples == expected
+
+
+def test_networks_are_watched_with_some_of_the_validation_part(tmp_path):
+    part = [Labelled(f"text {n}", "good") for n in range(WATCHED + 50)]
+    files = write_sides(tmp_path / "data", Splits(part[:3], part, part[:2]))
+    rows = Path(files["validation"]).read_text(encoding="utf-8").splitlines()
+    assert len(rows) == WATCHED + 1
+    assert len(set(rows)) == len(rows)
 
 
 def test_networks_share_what_is_left_of_the_time_less_what_is_done_beside_training():

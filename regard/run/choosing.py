@@ -37,6 +37,7 @@ RATIO = 1500  # texts for every word of a text, from which on order can be learn
 TOLERATED = 1.25  # of the budget, before it is told that it was not enough
 SHARES = {10: 0.15, 30: 0.25, 100: 0.6}  # percent of the texts, and of a network's time
 LEAST = 1.0  # seconds that a network gets, whatever is left
+WATCHED = 500  # texts that networks are validated with while they learn, since they often are
 
 Heard = Callable[[str], object]
 
@@ -50,7 +51,7 @@ class Entry(NamedTuple):
     run: Run
     validated: float  # texts of the validation part judged right, %
     milliseconds: float  # to judge a text
-    beside: float  # seconds for all but its training: reading, the baselines, scoring, pages
+    beside: float  # seconds beyond those it was given: reading, validations, scoring, pages
     passes: float = 0.0  # how often a network read its texts
 
 
@@ -72,7 +73,8 @@ class Contest:
         class."""
         clock = time.perf_counter()
         tree = fill(settings_for(name, self.given), {"data": self.section(share)})
-        if tree["model"]["kind"] != "bag":
+        network = tree["model"]["kind"] != "bag"
+        if network:
             tree = fill(tree, {"train": {"budget": f"{int(seconds)}s"}})
         try:
             with warnings.catch_warnings():  # of the whole they were told already
@@ -91,13 +93,14 @@ class Contest:
             run = finish(training, self.baselines.get(share))
         self.baselines.setdefault(share, run.baselines())
         passes = training.progress.step / training.batches.steps_per_pass
-        if tree["model"]["kind"] != "bag" and passes < 1:
+        if network and passes < 1:
             self.heard(
                 f"  it had time for {100 * passes:.0f} % of these texts: give it a larger --budget"
             )
         validated = run.task.validate(run.network, self.validation)["accuracy"]
         texts, each = cast(Labelling, run.task).texts, _milliseconds(run)
-        beside = time.perf_counter() - clock - training.progress.seconds
+        learning = training.progress.seconds
+        beside = time.perf_counter() - clock - (min(seconds, learning) if network else learning)
         return Entry(name, share, texts, run, validated, each, beside, passes)
 
     def all_within(self, seconds: float) -> list[Entry]:
@@ -190,9 +193,10 @@ def told(rule: Tree) -> str:
 
 def write_sides(folder: Path, splits: Splits[Labelled]) -> dict[str, str]:
     """The parts as files, the labelled texts to train on in growing shares: by a hash, so that a
-    larger one holds the smaller."""
+    larger one holds the smaller. Of the validation part some: all of it says who is best."""
     make_folder(folder)
-    parts = {"validation": splits.validation, "test": splits.test}
+    watched = sorted(splits.validation, key=lambda e: place_of(f"watched {e.text}"))[:WATCHED]
+    parts = {"validation": watched, "test": splits.test}
     for share in SHARES:
         known = labelled(splits.train)
         parts[f"train-{share}"] = [e for e in known if place_of(f"share {e.text}") < share]
