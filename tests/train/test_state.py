@@ -197,6 +197,7 @@ def test_the_environment_names_what_exact_resume_depends_on():
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
+        "scikit-learn": metadata.version("scikit-learn"),
         "machine": platform.machine(),
         "cpu": torch.backends.cpu.get_cpu_capability(),
         "device": "cpu",
