@@ -217,11 +217,7 @@ def _facts(task: Task[Any], splits: Splits[Any], training: Training) -> Tree:
 
 
 def _warn_if_elsewhere(then: Tree, now: Tree) -> None:
-    changed = [  # older runs tell less
-        f"{key} {then[key]} -> {value}"
-        for key, value in now.items()
-        if then.get(key, value) != value
-    ]
+    changed = [f"{key} {then.get(key)} -> {now[key]}" for key in now if now[key] != then.get(key)]
     if changed:
         warnings.warn(
             f"resumed in another environment ({', '.join(changed)}): "

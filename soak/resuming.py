@@ -21,7 +21,17 @@ from soak.trainings import RECIPES, digest, drawing, quickly, scramble, set_ups,
 
 STEPS = 50
 ALL = STEPS * len(RECIPES) * len(set_ups())
-FACTS = {"machine", "cpu", "torch", "numpy", "threads", "python", "device", "regard"}
+FACTS = {
+    "machine",
+    "cpu",
+    "torch",
+    "numpy",
+    "scikit-learn",
+    "threads",
+    "python",
+    "device",
+    "regard",
+}
 SetUp = tuple[str, ...]  # settings, as in "train.optimizer=muon"
 Digests = dict[tuple[int, str], str]  # after each event, a step or a validation
 
