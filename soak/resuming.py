@@ -21,17 +21,7 @@ from soak.trainings import RECIPES, digest, drawing, quickly, scramble, set_ups,
 
 STEPS = 50
 ALL = STEPS * len(RECIPES) * len(set_ups())
-FACTS = {
-    "machine",
-    "cpu",
-    "torch",
-    "numpy",
-    "scikit-learn",
-    "threads",
-    "python",
-    "device",
-    "regard",
-}
+FACTS = {*"regard python torch numpy scikit-learn machine cpu device threads".split()}
 SetUp = tuple[str, ...]  # settings, as in "train.optimizer=muon"
 Digests = dict[tuple[int, str], str]  # after each event, a step or a validation
 

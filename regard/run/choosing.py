@@ -196,9 +196,8 @@ def write_sides(folder: Path, splits: Splits[Labelled]) -> dict[str, str]:
     larger one holds the smaller. Of the validation part some: all of it says who is best."""
     make_folder(folder)
     watched = sorted(splits.validation, key=lambda e: place_of(f"watched {e.text}"))[:WATCHED]
-    parts = {"validation": watched, "test": splits.test}
+    parts, known = {"validation": watched, "test": splits.test}, labelled(splits.train)
     for share in SHARES:
-        known = labelled(splits.train)
         parts[f"train-{share}"] = [e for e in known if place_of(f"share {e.text}") < share]
     if others := unlabelled(splits.train):
         parts["unlabelled"] = others
