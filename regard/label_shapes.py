@@ -106,7 +106,7 @@ class BagSettings(Settings):
     has length 1 for words and again for letters. For single texts only."""
     weights: Literal["binary", "counts", "tfidf"] = "tfidf"
     """What a gram of a text counts: 1, how often it is there, or TF-IDF, by which rare grams count
-    more and long texts no more than short ones (nbsvm: binary)."""
+    more and long texts no more than short ones (of nbsvm, binary by default)."""
     judge: Literal["logistic", "svm", "nbsvm"] = "logistic"
     """logistic regression, a linear SVM, or an SVM over log-count ratios of naive Bayes (Wang &
     Manning 2012), which suits reviews."""
@@ -125,17 +125,10 @@ class BagSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def nbsvm_is_binary(cls, values: Any) -> Any:
+        """As it was published, unless other weights are asked for."""
         if isinstance(values, dict) and values.get("judge") == "nbsvm":
             return {"weights": "binary"} | values
         return values
-
-    @model_validator(mode="after")
-    def weights_fit(self) -> Self:
-        if self.judge == "nbsvm" and self.weights != "binary":
-            raise ValueError(
-                f'judge = "nbsvm" goes with weights = "binary" only, found "{self.weights}".'
-            )
-        return self
 
     @model_validator(mode="after")
     def letters_fit(self) -> Self:

@@ -25,7 +25,9 @@ STRENGTHS = {"logistic": 30.0, "svm": 1.0, "nbsvm": 1.0}
 # it several times as long.
 TOLERANCES = {"logistic": 1e-4, "svm": 1e-4, "nbsvm": 1e-3}
 ROUNDS = 1000
-SMOOTHING, BETA = 1.0, 0.25  # alpha and beta of Wang & Manning 2012
+# alpha and beta of Wang & Manning 2012, whose beta is 0.25: on held-out training texts 0.5 was
+# worth 0.2 points more of IMDB, 0.5 of TREC, and as much of SST-2 and 20 Newsgroups; 1 no more.
+SMOOTHING, BETA = 1.0, 0.5
 HALVES = np.array([-0.5, 0.5])  # one decision value as two scores, as far apart as it is high
 FAR = 30.0  # e^-30 is nothing
 

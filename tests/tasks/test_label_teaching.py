@@ -10,6 +10,8 @@ from regard.build import draft, new_training, resume_training
 from regard.data.labels import Labelled
 from regard.data.splits import Splits
 from regard.errors import DataError, RunError
+from regard.label_shapes import BagSettings
+from regard.models.bag import Bag
 from regard.run import finish
 from regard.run.choosing import which_model
 from regard.tasks.label_recipe import LabelData
@@ -179,6 +181,28 @@ def test_nothing_is_learned_from_a_text_that_gets_none_of_several_labels():
     given = {e.text: e.label for e in found[4:]}
     assert found[:4] == labelled(train)
     assert given == {"red sun now": "hot|red", "blue ice": ""}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_label_is_the_one_that_both_teachers_say_together(classes):
+    dice = random.Random(classes)
+    names = [f"label {n}" for n in range(classes)]
+    words = {name: [f"{name[-1]}{n}" for n in range(8)] for name in names}
+
+    every = [word for some in words.values() for word in some]
+    known = [Labelled(text(dice, *dice.sample(words[n], 2)), n) for n in names for _ in range(20)]
+    others = [Labelled(text(dice, *dice.choices(every, k=5)), "") for _ in range(50)]
+    wanted = np.array([names.index(e.label) for e in known])
+    scores = 0.0
+    for weights, strength in (("binary", None), ("tfidf", 3.0)):
+        settings = BagSettings(judge="nbsvm", grams=3, weights=weights, strength=strength)
+        bag = Bag.fit(settings, [e.text for e in known], wanted, classes)
+        said = bag.scores([e.text for e in others])
+        scores = scores + said / said.std()
+    found = taught([*known, *others], wanted, names, None, pairs=False)
+    expected = [names[n] for n in scores.argmax(axis=1)]
+    assert [e.label for e in found[len(known) :]] == expected
+    assert set(expected) == set(names)
 
 
 def test_two_texts_that_are_judged_together_can_be_without_a_label():
