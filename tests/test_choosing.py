@@ -15,7 +15,8 @@ from regard.errors import ConfigError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
-from regard.run.choosing import LEAST, WATCHED, Entry, rule_for, time_for, write_sides
+from regard.run.choosing import rule_for
+from regard.run.contest import LEAST, WATCHED, Entry, time_for, write_sides
 from regard.tasks.label_baselines import Bags
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
@@ -38,7 +39,7 @@ def invoke(*words):
 def test_models_are_trained_on_the_same_texts_and_one_table_says_which_is_best(
     table, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("regard.run.choosing.SHARES", {30: 0.3, 100: 0.7})
+    monkeypatch.setattr("regard.run.contest.SHARES", {30: 0.3, 100: 0.7})
     said = [table, "--budget", "6s", "--out", tmp_path / "out", "--json"]
     done = invoke(*said)
     assert done.exit_code == 0, done.output
@@ -75,7 +76,7 @@ def few(monkeypatch):
     """A bag and a mean, on all texts."""
     for name in CANDIDATES.keys() - {"bag", "mean"}:
         monkeypatch.delitem(CANDIDATES, name)
-    monkeypatch.setattr("regard.run.choosing.SHARES", {100: 1.0})
+    monkeypatch.setattr("regard.run.contest.SHARES", {100: 1.0})
 
 
 def test_texts_are_written_as_they_are_read_whatever_breaks_their_lines(tmp_path):

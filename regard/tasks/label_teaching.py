@@ -7,7 +7,9 @@ n labelled texts   C classes
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,20 +134,35 @@ def taught(
     known, others = labelled(train), unlabelled(train)
     if not others:
         return known
-    inputs, asked = ([input_of(e) for e in some] for some in (known, others))
-    scores = np.zeros((len(others), len(labels)))
+    inputs, asked = (tuple(input_of(e) for e in some) for some in (known, others))
+    classes = tuple(map(tuple, wanted.tolist())) if wanted.ndim == 2 else tuple(wanted.tolist())
+    given = _given(inputs, classes, asked, tuple(labels), separator, pairs, balanced)
+    return known + [replace(e, label=one) for e, one in zip(others, given, strict=True)]
+
+
+@lru_cache(maxsize=3)  # models that are compared ask the same, of three shares of the texts
+def _given(
+    inputs: tuple[str, ...],
+    wanted: tuple[Any, ...],
+    asked: tuple[str, ...],
+    labels: tuple[str, ...],
+    separator: str | None,
+    pairs: bool,
+    balanced: bool,
+) -> list[str]:
+    """What the texts that are `asked` about are labelled, by all teachers together."""
+    scores = np.zeros((len(asked), len(labels)))
     for one in TEACHERS:
         settings = one.model_copy(update={"balanced": balanced})
-        teacher = fitting_bag(settings, inputs, wanted, len(labels), pairs=pairs)
+        teacher = fitting_bag(settings, inputs, np.array(wanted), len(labels), pairs=pairs)
         if teacher is None:
             raise DataError(NO_WORDS)
         said = teacher.scores(*both_texts(asked, pairs))
         scores += said / max(said.std(), TINY)  # each has as much of a say
-    given = (_given(row, labels, separator) for row in scores)
-    return known + [replace(e, label=one) for e, one in zip(others, given, strict=True)]
+    return [_label_of(row, labels, separator) for row in scores]
 
 
-def _given(scores: Floats, labels: Sequence[str], separator: str | None) -> str:
+def _label_of(scores: Floats, labels: Sequence[str], separator: str | None) -> str:
     """The likeliest label, or of several those that are likelier than not."""
     if separator is None:
         return labels[int(scores.argmax())]

@@ -14,6 +14,8 @@ from regard.label_shapes import BagSettings
 from regard.models.bag import Bag
 from regard.run import finish
 from regard.run.choosing import which_model
+from regard.tasks import label_teaching
+from regard.tasks.label_baselines import fitting_bag
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.label_teaching import labelled, taught, unlabelled, with_unlabelled
 from regard.tasks.recipe import check_recipe
@@ -253,13 +255,22 @@ def test_rare_labels_count_as_much_as_others_among_what_is_taught(recipe, files)
     assert rows.count(1) > 2 * rows.count(0)
 
 
-def test_all_compared_models_learn_from_unlabelled_texts(files):
-    told = []
+def test_all_compared_models_learn_from_unlabelled_texts(files, monkeypatch):
+    told, fits = [], []
+
+    def watched(settings, *given, **options):
+        fits.append(settings.weights)
+        return fitting_bag(settings, *given, **options)
+
+    monkeypatch.setattr("regard.tasks.label_teaching.fitting_bag", watched)
+    label_teaching._given.cache_clear()
     sets = [f"data.unlabelled={files / 'more.txt'}", f"data.test={files / 'asked.csv'}"]
     found = which_model(
         files / "known.csv", files / "out", budget="1s", sets=sets, heard=told.append
     )
     bags = [m for m in found["models"] if m["name"].startswith("bag")]
+    shares = {point["texts"] for point in found["curve"]}
+    assert fits.count("tfidf") == fits.count("binary") == len(shares), "each is taught once"
     assert found["rule"]["samples"] < 120
     assert max(point["texts"] for point in found["curve"]) == found["rule"]["samples"]
     assert all(m["scores"]["accuracy"]["value"] > 80 for m in bags)
