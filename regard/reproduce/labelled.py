@@ -42,8 +42,11 @@ def film_reviews(shelf: Shelf, part: str = "") -> Tree:
     return written(shelf, f"reviews{few and '-' + few}", ("text", "label"), sides)
 
 
-def more_film_reviews(shelf: Shelf) -> Tree:
-    """The same, and beside them 48,887 reviews without labels to learn from."""
+def more_film_reviews(shelf: Shelf, part: str = "") -> Tree:
+    """The same, and beside them 48,887 reviews without labels to learn from; a part such as
+    "bag-alone" learns from labels alone."""
+    if part.endswith("-alone"):
+        return film_reviews(shelf)
     return film_reviews(shelf) | {"unlabelled": str(shelf.file("imdb/unsup.tsv.xz"))}
 
 

@@ -177,9 +177,10 @@ PLANS |= LABEL_PLANS
 
 
 def recipe_of(plan: str, part: str) -> Path:
-    """PLAN-PART.toml, or PLAN.toml of a plan with one part; folds (bag-0, bag-1) share one."""
+    """PLAN-PART.toml, or PLAN.toml of a plan with one part; folds (bag-0, bag-1) share one, and so
+    do a part and what it is without the help of texts without labels (bag, bag-alone)."""
     single = RECIPES / f"{plan}.toml"
-    part = re.sub(r"-\d+$", "", part)
+    part = re.sub(r"-(\d+|alone)$", "", part)
     return single if single.exists() else RECIPES / f"{plan}-{part}.toml"
 
 
