@@ -44,6 +44,8 @@ def make_recipe(
         found = with_preset(_one_end(anchored(read_toml(path), path.parent), given))
         given = own_columns(given, str(found.get("task")))
         return check_recipe(fill(given, found), path, given), []
+    for recipe in (str(path) for path in data if str(path).endswith(".toml")):
+        raise ConfigError(f"{recipe}: a recipe says itself what is trained: regard train {recipe}")
     kind = find_task(task)
     given = own_columns(given, task)
     given = fill(given, kind.face_settings.get(str(what), {}))
