@@ -58,7 +58,7 @@ def draft(recipe: Recipe, folder: Path, *, try_out: bool = False, replacing: boo
     training = _training(task, splits, folder, device)
     task.begin(training.network, splits.train)
     if recipe.train.steps == 0:  # that was the training
-        training.progress.seconds = time.perf_counter() - clock
+        training.progress.seconds = time.perf_counter() - clock + task.lent
     _check_samples(task, task.samples(splits.test))
     trial = try_steps(training) if try_out or recipe.train.budget is not None else None
     if trial and recipe.train.budget is not None:

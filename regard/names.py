@@ -53,7 +53,10 @@ LEFT_OUT = {  # counts in what run.json says about the data
     "overlapping": "training examples that a validation or test file holds too",
     "skipped_rows": "rows or files that could not be used",
 }
-CUT = {"cut_texts": f"training {REMARKS['cut_texts']}"}  # in what run.json says about the data
+CUT = {  # in what run.json says about the data
+    "cut_texts": f"training {REMARKS['cut_texts']}",
+    "given_none": "texts without labels were given none of several: nothing is learned from them",
+}
 KEEPS = {"head": "the beginning", "tail": "the end", "both": "half of it from each end"}
 KEPT = {"head": "their beginnings", "tail": "their ends", "both": "both ends of each"}
 FILES = ("path", "validation", "test", "unlabelled")  # settings of a data section that name files
@@ -94,6 +97,8 @@ class Prediction:
     """True where the input was longer than the model takes, so that a part of it was not read."""
     probabilities: Mapping[str, float] | None = None
     """Of every label, where the output is one of them."""
+    labels: tuple[str, ...] | None = None
+    """Those that are given, where there may be several: the output has them in one line."""
 
     def as_json(self) -> dict[str, Any]:
         known: dict[str, Any] = {"input": self.input, "output": self.output, "score": self.score}
@@ -109,6 +114,8 @@ class Prediction:
             known["cut"] = True
         if self.probabilities is not None:
             known |= {"label": self.output, "probabilities": dict(self.probabilities)}
+        if self.labels is not None:
+            known["labels"] = list(self.labels)
         return known
 
 

@@ -3,6 +3,7 @@
 n texts   C classes   F features
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from random import Random
@@ -24,6 +25,7 @@ from regard.models.grams import Grams
 from regard.tasks.batches import AtOnce
 from regard.tasks.classify import BY_KIND
 from regard.tasks.judging import Judging, likeliest
+from regard.tasks.label_baselines import most_grams
 from regard.tasks.label_data import both_texts, texts_of
 from regard.tasks.label_proof import probe_of_labels
 from regard.tasks.label_recipe import ClassifyRecipe
@@ -55,14 +57,24 @@ class ClassifyByBag(Labelling):
         blank = cls(recipe, Grams(_shape(recipe), False, ["a"], None), counts)  # to number labels
         bag = blank._learn(train)
         task = cls(recipe, bag.grams, counts, len(labelled(train)))
-        task._learned = bag
+        task._learned, task.lent, task._given_none = bag, blank.lent, blank._given_none
         return task
 
     def _learn(self, train: Sequence[Labelled]) -> Bag:
-        examples = labelled(self.taught(train))
+        examples = self.taught(train)
         first, others = both_texts(self.inputs(examples), self.pairs)
-        wanted = self.trained(examples)
-        return Bag.fit(_shape(self.recipe), first, wanted, len(self.labels), others)
+        wanted, classes = self.trained(examples), len(self.labels)
+        shape, most = _shape(self.recipe), most_grams(len(self.labels))
+        bag = Bag.fit(
+            shape.model_copy(update={"size": shape.size or most}), first, wanted, classes, others
+        )
+        if shape.size is None and bag.size >= most:
+            warnings.warn(
+                f"of {classes:,} classes only the {most:,} most frequent grams are kept, so that "
+                "they fit into memory: set model.size for another number.",
+                stacklevel=2,
+            )
+        return bag
 
     @classmethod
     def load(cls, recipe: ClassifyRecipe, saved: dict[str, Any]) -> "ClassifyByBag":
@@ -107,12 +119,13 @@ class ClassifyByBag(Labelling):
     # Learning: for the proofs; a training has no steps
 
     def batches(self, train: Sequence[Labelled]) -> AtOnce[Judged]:  # type: ignore[override]
+        learned = len(train) - self._given_none
         unknown = sum(-1 in self.classes_of(e) for e in train)
         make = partial(super().batches, train)
-        return AtOnce(len(train) - unknown, unknown, make)
+        return AtOnce(learned - unknown, unknown, make)
 
     def cuts(self, batches: Any) -> Tree:
-        return {}  # whole texts are read
+        return {"given_none": self._given_none}  # whole texts are read
 
     def prepare(self, examples: Sequence[Labelled]) -> list[Judged | None]:
         first, others = both_texts(self.inputs(examples), self.pairs)

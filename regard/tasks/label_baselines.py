@@ -86,12 +86,17 @@ def fitting_bag(
     if not (wanted != wanted[:1]).any():
         return None
     texts, others = both_texts(inputs, pairs)
-    settings = settings.model_copy(update={"size": max(1, WEIGHTS // classes)})
+    settings = settings.model_copy(update={"size": most_grams(classes)})
     for least in (settings.min_count, 1):
         with suppress(NoGrams):
             rarest = settings.model_copy(update={"min_count": least})
             return Bag.fit(rarest, texts, wanted, classes, others)
     return None
+
+
+def most_grams(classes: int) -> int:
+    """Grams that a bag of so many classes may know, so that it fits into memory."""
+    return max(1, WEIGHTS // classes)
 
 
 class Bags:

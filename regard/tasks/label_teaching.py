@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +121,11 @@ def unlabelled(train: Sequence[Labelled]) -> list[Labelled]:
     return [e for e in train if e.label == NO_LABEL]
 
 
+class Taught(NamedTuple):
+    examples: list[Labelled]
+    lent: float = 0.0  # seconds that it took, where the same was asked before
+
+
 def taught(
     train: Sequence[Labelled],
     wanted: NDArray[np.int64],
@@ -128,16 +134,24 @@ def taught(
     *,
     pairs: bool,
     balanced: bool = False,
-) -> list[Labelled]:
+) -> Taught:
     """The labelled examples, whose classes are `wanted` ((n,) or (n, C)), and the others with the
-    labels that they are given; one may get none of several, and then nothing is learned from it."""
+    labels that they are given. One that gets none of several is left out."""
     known, others = labelled(train), unlabelled(train)
     if not others:
-        return known
+        return Taught(known)
     inputs, asked = (tuple(input_of(e) for e in some) for some in (known, others))
     classes = tuple(map(tuple, wanted.tolist())) if wanted.ndim == 2 else tuple(wanted.tolist())
-    given = _given(inputs, classes, asked, tuple(labels), separator, pairs, balanced)
-    return known + [replace(e, label=one) for e, one in zip(others, given, strict=True)]
+    clock = perf_counter()
+    given, seconds = _given(inputs, classes, asked, tuple(labels), separator, pairs, balanced)
+    lent = max(0.0, seconds - (perf_counter() - clock))
+    found = zip(others, given, strict=True)
+    return Taught(known + [replace(e, label=one) for e, one in found if one != NO_LABEL], lent)
+
+
+def forget() -> None:
+    """What was given to texts: memory for nothing where nobody will ask again."""
+    _given.cache_clear()
 
 
 @lru_cache(maxsize=3)  # models that are compared ask the same, of three shares of the texts
@@ -149,8 +163,10 @@ def _given(
     separator: str | None,
     pairs: bool,
     balanced: bool,
-) -> list[str]:
-    """What the texts that are `asked` about are labelled, by all teachers together."""
+) -> tuple[list[str], float]:
+    """What the texts that are `asked` about are labelled, by all teachers together, and the seconds
+    that it took."""
+    clock = perf_counter()
     scores = np.zeros((len(asked), len(labels)))
     for one in TEACHERS:
         settings = one.model_copy(update={"balanced": balanced})
@@ -159,7 +175,7 @@ def _given(
             raise DataError(NO_WORDS)
         said = teacher.scores(*both_texts(asked, pairs))
         scores += said / max(said.std(), TINY)  # each has as much of a say
-    return [_label_of(row, labels, separator) for row in scores]
+    return [_label_of(row, labels, separator) for row in scores], perf_counter() - clock
 
 
 def _label_of(scores: Floats, labels: Sequence[str], separator: str | None) -> str:

@@ -61,6 +61,7 @@ class Labelling(NamedLabels, ABC):
     columns: ClassVar = ("text", "label")
     temperature = 1.0  # until it is settled, or recalled
     _taught: tuple[list[int], int] | None = None  # texts of each label and of all, where taught
+    _given_none = 0  # texts that came without labels, and were given none of several
 
     @classmethod
     @abstractmethod
@@ -120,11 +121,14 @@ class Labelling(NamedLabels, ABC):
         bags of words give them."""
         wanted, separator = self.trained(labelled(train)), self.recipe.data.separator
         pairs, balanced = self.pairs, self.recipe.balanced
-        return taught(train, wanted, self.labels, separator, pairs=pairs, balanced=balanced)
+        found = taught(train, wanted, self.labels, separator, pairs=pairs, balanced=balanced)
+        self.lent = max(self.lent, found.lent)
+        self._given_none = len(train) - len(found.examples)
+        return found.examples
 
     def cuts(self, batches: Rows[Judged]) -> Tree:
         found = sum(row.cut for row in batches.rows)
-        return {"cut_texts": found, "kept": self.recipe.keep}
+        return {"cut_texts": found, "kept": self.recipe.keep, "given_none": self._given_none}
 
     def lengths(self, prepared: Judged) -> tuple[int]:
         return (len(prepared.ids),)

@@ -117,6 +117,8 @@ class Task(Protocol[Prepared]):
     """What --source and --target name in its data section."""
     face_settings: ClassVar[dict[str, Tree]]
     """What a name stands for: {"lstm": {"model": {"kind": "rnn"}}}."""
+    lent: float
+    """Seconds of work for this training that another one has done already."""
 
     @property
     def split_rule(self) -> str:

@@ -14,6 +14,7 @@ class Usual:
 
     columns: ClassVar[tuple[str, str]] = ("source", "target")
     face_settings: ClassVar[dict[str, Tree]] = {}
+    lent = 0.0
 
     def carried(self) -> dict[str, Tensor]:
         return {}

@@ -330,7 +330,7 @@ def test_a_bag_makes_no_steps_ready_before_they_are_asked_for(table, tmp_path):
     finish(training)
     batches, train = training.batches, Classify.read(training.task.recipe).train
     assert not {"rows", "_rows"} & {*vars(batches)} and batches.examples == len(train)
-    assert training.task.cuts(batches) == {}, "whole texts are read"
+    assert not any(training.task.cuts(batches).values()), "whole texts are read"
     plain = Labelling.batches(training.task, train)
     assert batches.of(1) == plain.of(1) and batches.heaviest() == plain.heaviest()
     strange = training.task.batches([*train, Labelled("x", "odd")])
