@@ -15,7 +15,7 @@ from regard.errors import ConfigError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
-from regard.run.choosing import rule_for
+from regard.run.choosing import _held, rule_for
 from regard.run.contest import LEAST, WATCHED, Entry, time_for, write_sides
 from regard.tasks.label_baselines import Bags
 
@@ -188,7 +188,62 @@ def test_what_can_not_hold_for_all_models_is_refused_before_any_is_trained(
 def test_of_a_mean_of_vectors_the_rule_says_nothing():
     assert [family_of(name) for name in ("bag", "mean", "rnn")] == ["bag", None, "sequence model"]
     apart = {"difference": -0.5, "low": -1.0, "high": 0.2}
+    models = [{"name": name, "validation": 80.0} for name in ("mean", "rnn")]
     result = {"winner": "mean", "second": "rnn", "difference": apart, "significant": False}
-    verdict = verdict_of({**result, "rule": {"held": None}})
-    assert "mean did best on the validation part, of which the rule says nothing" in verdict
-    assert "0.50 points behind rnn" in verdict and "may be chance" in verdict
+    verdict = verdict_of({**result, "models": models, "rule": {"held": None}})
+    assert verdict.startswith("mean did best on the validation part (as well did rnn). On the test")
+    assert "0.50 points behind rnn" in verdict and verdict.endswith("which may be chance.")
+
+
+@pytest.mark.parametrize(
+    ("low", "difference", "held", "said"),
+    [(3.0, 5.0, True, "the rule was right"), (-1.0, 0.5, None, "neither right nor wrong"),
+     (-9.0, -5.0, False, "the rule was wrong")],
+)  # fmt: skip
+def test_the_best_of_both_families_say_whether_the_rule_was_right(
+    monkeypatch, low, difference, held, said
+):
+    """Not the best two of all, which may be two bags."""
+    names = ("mean", "transformer", "bag by naive Bayes and SVM", "rnn", "bag")
+    whole = [Entry(name, 100, 9, name, 90.0 - n, 1.0, 0.0) for n, name in enumerate(names)]
+    apart = {"difference": difference, "low": low, "high": 2 * difference - low}
+    apart["significant"] = held is not None
+    asked = []
+    monkeypatch.setattr(
+        "regard.run.choosing.compare",
+        lambda *runs: asked.append(runs) or {"scores": {"accuracy": apart}},
+    )
+    found = _held("bag", whole)
+    assert asked == [("bag by naive Bayes and SVM", "transformer")] and found["held"] is held
+    models = [{"name": e.name, "validation": e.validated} for e in whole]
+    result = {"winner": "mean", "second": "rnn", "difference": apart, "significant": False}
+    verdict = verdict_of({**result, "models": models, "rule": {"predicts": "bag", **found}})
+    assert "The rule predicted a bag: the best one (bag by naive Bayes and SVM) is" in verdict
+    assert verdict.endswith(f"{said}.")
+    assert _held("bag", [e for e in whole if "bag" not in e.name]) == {"held": None}
+
+
+def test_pairs_are_shared_out_by_both_texts_and_what_ties_them_is_told(few, tmp_path, monkeypatch):
+    """A few first texts that come with many others would all be in one share, or in none."""
+    monkeypatch.setattr("regard.run.contest.SHARES", {10: 0.2, 100: 0.8})
+    rows = [f"topic {n % 3},{['it rains', 'no'][n % 2]} {n},{'yn'[n % 2]}\n" for n in range(300)]
+    table = tmp_path / "tied.csv"
+    table.write_text("a,b,same\n" + "".join(rows) + "topic 1,,y\n")
+    sets = ("data.text=a", "data.other=b", "data.label=same", "data.bad_rows=skip")
+    options = [word for one in sets for word in ("--set", one)]
+    done = invoke(table, *options, "--budget", "2s", "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    texts = {point["texts"] for point in found["curve"]}
+    assert len(texts) == 2 and 10 < min(texts) < 50 < max(texts)
+    tied, skipped = found["notes"]
+    assert "hang together" in tied and skipped.startswith("1 rows")
+    page = (tmp_path / "out" / "report.html").read_text()
+    for note in found["notes"]:
+        assert note in done.stderr and note in page
+
+
+def test_a_share_of_no_text_at_all_is_left_out(tmp_path):
+    part = [Labelled("one text", "a"), Labelled("another", "b")]
+    files = write_sides(tmp_path, Splits(part, part, part))
+    assert "train-100" in files and "train-10" not in files

@@ -90,13 +90,8 @@ def train(
 
 def explain(ready: "Draft", reasons: list[tuple[str, str]]) -> None:
     """What was guessed about the data, and what was chosen and why."""
-    splits = ready.splits
-    for note in splits.notes:
+    for note in ready.splits.told():
         say(f"  {note}")
-    if splits.skipped:
-        say(f"  {splits.skipped:,} rows or files could not be used and are left out.")
-    if splits.overlapping:
-        say(f"  {splits.overlapping:,} training examples are held out elsewhere and left out here.")
     for what, why in reasons:
         say(f"  {what + ':':10} {why}")
 

@@ -36,6 +36,14 @@ class Splits(Generic[T]):
     overlapping: int = 0
     """Examples left out of one side because the file of another holds them too."""
 
+    def told(self) -> list[str]:
+        """What to say aloud: guesses, and what was left out."""
+        left = {
+            "rows or files could not be used and are left out": self.skipped,
+            "training examples are held out elsewhere and left out here": self.overlapping,
+        }
+        return [*self.notes, *(f"{count:,} {what}." for what, count in left.items() if count)]
+
     @property
     def sha256(self) -> str:
         """Of all examples, so that a run can tell whether its data changed."""

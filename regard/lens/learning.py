@@ -22,10 +22,9 @@ HEAD = (
     "ms for a text",
 )
 HELD = {
-    True: "as the rule predicted",
-    False: "unlike what the rule predicted",
-    None: "of which the rule says nothing: a mean of vectors is no bag of pairs of words, and does "
-    "not know their order",
+    True: "the rule was right",
+    False: "the rule was wrong",
+    None: "which may be chance, so that the rule was neither right nor wrong",
 }
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Which model is best?</title>
@@ -36,7 +35,7 @@ td + td, th + th {{ text-align: right }} tr:nth-child(2) {{ font-weight: 600 }}
 img {{ max-width: 100% }}
 </style>
 <h1>Which model is best?</h1>
-<p>{rule}</p><p>{verdict}</p>
+<p>{rule}</p><p>{verdict}</p>{notes}
 <table>{rows}</table>
 <h2>How they grow with the number of texts</h2>
 <img alt="Accuracy of every model over the number of texts" src="data:image/png;base64,{png}">
@@ -74,6 +73,7 @@ def choice_page(result: Tree, rule: str, png: bytes) -> str:
     return PAGE.format(
         rule=escape(rule),
         verdict=escape(verdict_of(result)),
+        notes="".join(f"<p>{escape(note)}</p>" for note in result["notes"]),
         rows="".join(_row("th" if row is HEAD else "td", row) for row in rows),
         png=base64.b64encode(png).decode(),
     )
@@ -91,15 +91,36 @@ def row_of(model: Tree) -> tuple[str, ...]:
 
 
 def verdict_of(result: Tree) -> str:
-    """What happened, in a sentence or two."""
-    apart = result["difference"]
-    between = f"{apart['low']:+.2f} to {apart['high']:+.2f}"
+    """What happened, in a few sentences: who is best, and whether the rule was right. It is about
+    bags and sequence models; a mean of vectors is neither."""
     real = "more than chance" if result["significant"] else "which may be chance"
+    found = (
+        f"{_best(result['models'])}. On the test part, which had no say in that, "
+        f"{result['winner']} is {_apart(result['difference'], result['second'])}, {real}."
+    )
+    rule = result["rule"]
+    if "difference" not in rule:
+        return found
+    return (
+        f"{found} The rule predicted a {rule['predicts']}: the best one ({rule['best']}) is "
+        f"{_apart(rule['difference'], 'the best of the others')} ({rule['other']}), "
+        f"{HELD[rule['held']]}."
+    )
+
+
+def _best(models: Sequence[Tree]) -> str:
+    """Whom the validation part has first, and who is as good there."""
+    best, *others = models
+    alike = [model["name"] for model in others if model["validation"] == best["validation"]]
+    as_well = f" (as well did {', '.join(alike)})" if alike else ""
+    return f"{best['name']} did best on the validation part{as_well}"
+
+
+def _apart(apart: Tree, other: str) -> str:
     where = "ahead of" if apart["difference"] >= 0 else "behind"
     return (
-        f"{result['winner']} did best on the validation part, {HELD[result['rule']['held']]}. On "
-        f"the test part, which had no say in that, it is {abs(apart['difference']):.2f} points "
-        f"{where} {result['second']} (95 % interval of the difference {between}), {real}."
+        f"{abs(apart['difference']):.2f} points {where} {other} (95 % interval of the difference "
+        f"{apart['low']:+.2f} to {apart['high']:+.2f})"
     )
 
 

@@ -11,7 +11,7 @@ from regard.toml import check_part, override
 
 CANDIDATES: dict[str, Tree] = {
     "bag": {"kind": "bag"},
-    "bag by naive Bayes and SVM": {"kind": "bag", "judge": "nbsvm", "weights": "binary"},
+    "bag by naive Bayes and SVM": {"kind": "bag", "judge": "nbsvm"},
     "mean": {"kind": "mean"},
     "rnn": {"kind": "rnn"},
     "transformer": {"kind": "transformer"},
@@ -27,6 +27,8 @@ SHAPES: dict[str, type[Settings]] = {
 SECTIONS = ("data", "model", "tokens", "train")
 REFUSED = {
     "model.kind": "every kind is tried. Train one alone with: regard train classify TABLE",
+    "model.judge": "bags of two judges are tried. Train one alone with: regard train classify "
+    "TABLE --set model.kind=bag",
     "train.steps": "the models share the time that --budget gives, and take as many steps as fit.",
     "train.budget": "give the time for all models with --budget.",
 }
@@ -61,7 +63,7 @@ def settings_for(name: str, given: Tree) -> Tree:
     neither tokens nor steps."""
     model, left = CANDIDATES[name], {"data", "model"}
     kind = model["kind"]
-    left |= {"tokens", "train"} if kind == "bag" else set()
+    left |= {"tokens", "train", "keep"} if kind == "bag" else set()
     left |= {"begin"} if kind != "transformer" else set()
     fields = SHAPES[kind].model_fields
     own = {key: value for key, value in given.get("model", {}).items() if key in fields}

@@ -48,6 +48,8 @@ def which_model(
     data = cast(ClassifyRecipe, first).data
     splits = Classify.read(cast(ClassifyRecipe, first))
     warn_of(labelled(splits.train), data.separator)
+    for note in splits.told():
+        heard(note)
     rule = rule_for(labelled(splits.train))
     heard(told(rule))
     files = write_sides(out / "data", splits)
@@ -56,7 +58,7 @@ def which_model(
     taken = round(time.perf_counter() - clock, 1)
     if taken > whole * TOLERATED:
         heard(f"It took {taken:,.0f} s, not {budget}: bags and scoring are never cut short.")
-    return {**_report(rule, entries, out), "seconds": taken}
+    return {**_report(rule, entries, splits.told(), out), "seconds": taken}
 
 
 def _seconds(budget: str) -> float:
@@ -83,7 +85,7 @@ def told(rule: Tree) -> str:
     )
 
 
-def _report(rule: Tree, entries: list[Entry], out: Path) -> Tree:
+def _report(rule: Tree, entries: list[Entry], notes: list[str], out: Path) -> Tree:
     """The validation part picks the winner: the test part, which tells how good it is, would
     flatter whom it picked."""
     whole = sorted((e for e in entries if e.share == 100), key=lambda e: -e.validated)
@@ -91,9 +93,8 @@ def _report(rule: Tree, entries: list[Entry], out: Path) -> Tree:
         raise DataError("fewer than two models could be trained: is there enough of every class?")
     best, second = whole[:2]
     found = compare(best.run, second.run)["scores"]["accuracy"]
-    family = family_of(best.name)
     result = {
-        "rule": {**rule, "held": None if family is None else family == rule["predicts"]},
+        "rule": {**rule, **_held(rule["predicts"], whole)},
         "models": [_row(entry) for entry in whole],
         "winner": best.name,
         "second": second.name,
@@ -103,11 +104,25 @@ def _report(rule: Tree, entries: list[Entry], out: Path) -> Tree:
             {"name": e.name, "texts": e.texts, **_score(e)}
             for e in sorted(entries, key=lambda e: (e.name, e.share))
         ],
+        "notes": notes,
     }
     picture = learning_curve(result["curve"])
     write_bytes(out / "curve.png", picture)
     write_text(out / "report.html", choice_page(result, told(rule), picture))
     return result
+
+
+def _held(predicted: str, whole: Sequence[Entry]) -> Tree:
+    """Was the rule right? The best model of the family that it predicted against the best of the
+    other one, each the first of those that the validation part has sorted. None: both may be as
+    good, or there is only one."""
+    first = [e for e in whole if family_of(e.name) == predicted][:1]
+    other = [e for e in whole if family_of(e.name) not in (predicted, None)][:1]
+    if not (first and other):
+        return {"held": None}
+    apart = compare(first[0].run, other[0].run)["scores"]["accuracy"]
+    held = apart["difference"] > 0 if apart["significant"] else None
+    return {"held": held, "best": first[0].name, "other": other[0].name, "difference": apart}
 
 
 def _row(entry: Entry) -> Tree:

@@ -21,8 +21,9 @@ from regard.names import CUT, counted
 from regard.run.candidates import CANDIDATES, settings_for
 from regard.run.finishing import finish
 from regard.run.opened import Run
+from regard.tasks.label_data import input_of
 from regard.tasks.label_recipe import LabelData
-from regard.tasks.label_teaching import labelled, unlabelled
+from regard.tasks.label_teaching import forget, labelled, unlabelled
 from regard.tasks.labelling import Labelling
 from regard.tasks.recipe import make_recipe
 from regard.toml import fill
@@ -99,12 +100,15 @@ class Contest:
         """Every candidate with each share of the texts. Bags come first, and every network with
         the smaller shares: what these take beside their steps tells what to leave for the rest."""
         ends, found = time.perf_counter() + seconds, list[Entry]()
-        turns = [(name, share) for share in SHARES for name in CANDIDATES]
+        forget()
+        shares = [share for share in SHARES if f"train-{share}" in self.files]
+        turns = [(name, share) for share in shares for name in CANDIDATES]
         turns.sort(key=lambda turn: CANDIDATES[turn[0]]["kind"] != "bag")
         for place, (name, share) in enumerate(turns):
             left = ends - time.perf_counter()
             entry = self.trained(name, share, time_for(turns[place:], left, found))
             found += [entry] if entry else []
+        forget()
         return found
 
     def section(self, share: int) -> Tree:
@@ -131,14 +135,16 @@ def write_sides(folder: Path, splits: Splits[Labelled]) -> dict[str, str]:
     """The parts as files, the labelled texts to train on in growing shares: by a hash, so that a
     larger one holds the smaller. Of the validation part some: all of it says who is best."""
     make_folder(folder)
-    watched = sorted(splits.validation, key=lambda e: place_of(f"watched {e.text}"))[:WATCHED]
+    watched = sorted(splits.validation, key=lambda e: place_of(f"watched {input_of(e)}"))[:WATCHED]
     parts, known = {"validation": watched, "test": splits.test}, labelled(splits.train)
     for share in SHARES:
-        parts[f"train-{share}"] = [e for e in known if place_of(f"share {e.text}") < share]
+        parts[f"train-{share}"] = [e for e in known if place_of(f"share {input_of(e)}") < share]
     if others := unlabelled(splits.train):
         parts["unlabelled"] = others
     files = {}
     for name, examples in parts.items():
+        if not examples:
+            continue  # of few texts, a small share
         table = io.StringIO()
         rows = [(e.text, e.label, e.other) for e in examples]
         lines = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_ALL)  # also a lone \r
