@@ -354,6 +354,14 @@ def test_few_reviews_are_some_of_all_and_the_test_is_the_same(shelf, monkeypatch
         assert rows_of(few[side]) == rows_of(every[side])
 
 
+def test_a_bag_that_learns_alone_has_labels_alone(shelf, monkeypatch):
+    monkeypatch.setattr(labelled, "HELD_OUT", 2)
+    plan = PLANS["imdb-bag"]
+    for part in plan.parts:
+        assert ("unlabelled" in plan.data_of(part, shelf)) == (not part.endswith("-alone"))
+        assert recipe_of("imdb-bag", part) == recipe_of("imdb-bag", part.removesuffix("-alone"))
+
+
 # Runs of other plans
 
 

@@ -60,7 +60,8 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     show_samples(facts["samples"])
     first = one_line(min((sample["input"] for sample in facts["samples"]), key=len), 60)
     if not facts["test"]["beats_baseline"]:
-        say("\nIt does not beat the baseline yet: give it more time (--budget) or more data.")
+        more = "more time (--budget) or more data" if facts["steps"] else "more data"
+        say(f"\nIt does not beat the baseline yet: give it {more}.")
     folder = os.path.relpath(run.folder)
     say(f"\nIn {folder}: the model, README.md, report.html, attention.html.")
     say("Try next:")

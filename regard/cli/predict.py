@@ -82,6 +82,8 @@ def predict(
     """
     if file and (inputs or trace):
         raise ConfigError("give inputs or --file, not both; --trace goes with inputs.")
+    if html and explain is None:
+        raise ConfigError("--html: is the page of an explanation; add --explain.")
     from regard.run import CHUNK, Run
 
     chosen = given(decoding)
@@ -93,6 +95,8 @@ def predict(
     if explain is not None:
         from regard.cli.explaining import show_explanations
 
+        for name in chosen:
+            raise ConfigError(f"--{name.replace('_', '-')}: an explanation has no such setting.")
         show_explanations(opened, inputs, explain or None, html, as_json=as_json)
         return
     if inputs:

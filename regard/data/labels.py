@@ -84,8 +84,8 @@ class LabelTable:
     def refusal(self, flaw: Flaw) -> DataError:
         problem = in_our_words(flaw.problem) if flaw.kind == "json" else flaw.problem
         return DataError(
-            f"{self.table.name}:{flaw.line}: {problem} Mend it, or leave such rows out with "
-            "--set data.bad_rows=skip."
+            f"{self.table.name}:{flaw.line}: {problem} Mend it, or leave such rows out by training "
+            "with --set data.bad_rows=skip."
         )
 
 
@@ -98,7 +98,7 @@ def _missing(line: int, example: Labelled, separator: str | None, two: bool) -> 
         what = f"the second text is empty; the first is {short(example.text)}."
     else:
         return None
-    return Flaw(line, "empty", f"{what} Fill it in, or remove the row.")
+    return Flaw(line, "empty", what)
 
 
 def labels_of(cell: str, separator: str | None) -> tuple[str, ...]:

@@ -54,13 +54,16 @@ class Wide(nn.Module):
         return found.clamp(min=0), first
 
     @torch.no_grad()
-    def fit(self, texts: Sequence[list[int]], labels: NDArray[Any]) -> None:
+    def fit(
+        self, texts: Sequence[list[int]], labels: NDArray[Any], *, balanced: bool = False
+    ) -> None:
         """From token ids (n) and labels, class numbers (n,) or (n, C) of 0 and 1. Where all labels
-        are alike there is nothing to learn."""
+        are alike there is nothing to learn. `balanced`: every class counts the same."""
         if not len(labels) or not (labels != labels[:1]).any():
             return
         rows = self._rows(texts)
-        settings = JUDGE.model_copy(update={"strength": strength(JUDGE, rows)})
+        chosen = {"strength": strength(JUDGE, rows), "balanced": balanced}
+        settings = JUDGE.model_copy(update=chosen)
         weight, bias = learn(settings, rows, labels, len(self.bias), len(self.weights))
         self.weights.copy_(torch.from_numpy(weight))
         self.bias.copy_(torch.from_numpy(bias))

@@ -106,9 +106,10 @@ class Classify(Labelling):
             weights.pop(NEXT_TOKENS, None)
             load_weights(network.get_submodule("body.stack"), weights, str(path))
         if self.shape.wide:
-            known = [e for e in labelled(self.taught(train)) if -1 not in self.classes_of(e)]
+            known = [e for e in self.taught(train) if -1 not in self.classes_of(e)]
             wide = cast(Wide, network.get_submodule("wide"))
-            wide.fit([self.encode(input_of(e)).ids for e in known], self.trained(known))
+            ids = [self.encode(input_of(e)).ids for e in known]
+            wide.fit(ids, self.trained(known), balanced=self.recipe.balanced)
 
     def settle(
         self, network: nn.Module, splits: Splits[Labelled], baselines: Mapping[str, Any]

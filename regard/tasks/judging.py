@@ -163,9 +163,9 @@ def predicted(
     """The `n` likeliest labels, or all that are likelier than not, separated by commas."""
     by_label = {label: float(p) for label, p in zip(labels, chances, strict=True)}
     if several:
-        output = ", ".join(label for label, p in by_label.items() if p >= YES)
-        sure = float(np.prod(np.maximum(chances, 1 - chances)))
-        return Prediction(text, output, _log(sure), probabilities=by_label)
+        given = tuple(label for label, p in by_label.items() if p >= YES)
+        sure = _log(float(np.prod(np.maximum(chances, 1 - chances))))
+        return Prediction(text, ", ".join(given), sure, probabilities=by_label, labels=given)
     order = np.argsort(-chances, kind="stable")[:n]
     best, *others = (Prediction(text, labels[i], _log(float(chances[i]))) for i in order)
     return replace(best, others=tuple(others), probabilities=by_label)

@@ -9,6 +9,7 @@ from statistics import median
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
 from regard.data.labels import Labelled, LabelTable, labels_of, open_labels, refuse_ids
 from regard.data.splits import default_shares
+from regard.errors import ConfigError
 from regard.files import read_table
 from regard.label_shapes import BagSettings
 from regard.names import KEEPS
@@ -86,6 +87,7 @@ def _columns(opened: LabelTable) -> str:
 
 
 def _bag(tree: Tree, about_data: str) -> Choice:
+    _refuse_idle(tree)
     tree = {**tree, "train": {"steps": 0}}
     model = check(BagSettings, tree["model"], "model")
     letters = f", up to {model.letters} letters" if model.letters else ""
@@ -93,6 +95,17 @@ def _bag(tree: Tree, about_data: str) -> Choice:
     about_model = f"{words}; judged by {model.judge}"
     reasons = [("data", about_data), ("model", about_model), ("training", "at once, in no steps")]
     return Choice(tree, reasons)
+
+
+def _refuse_idle(tree: Tree) -> None:
+    """Settings that would change nothing: who gives them expects something else."""
+    idle = [f"train.{key}" for key in tree["train"] if key not in ("budget", "passes", "steps")]
+    idle += [key for key in ("tokens", "keep", "begin") if key in tree]
+    if idle:
+        raise ConfigError(
+            f"{idle[0]}: a bag learns whole texts at once, by their words: it has no such setting. "
+            "Leave it out, or choose another model.kind."
+        )
 
 
 def example_for_labels(face: str) -> Tree:

@@ -23,10 +23,11 @@ def loss_of_one(
 def loss_of_several(
     logits: Tensor, classes: Sequence[Sequence[int]], weights: Tensor | None, smoothing: float
 ) -> Tensor:
-    """The sum over texts and labels, each label a yes or no; weights (C,) of yes beside no."""
-    wanted = torch.zeros_like(logits)
+    """The sum over texts and labels, each label a yes or no; weights (C,) of yes beside no. Half of
+    what smoothing takes from one goes to the other, so that 0.5 stays between them."""
+    wanted = torch.full_like(logits, smoothing / 2)
     for place, row in enumerate(classes):
-        wanted[place, list(row)] = 1 - smoothing
+        wanted[place, list(row)] = 1 - smoothing / 2
     return F.binary_cross_entropy_with_logits(logits, wanted, pos_weight=weights, reduction="sum")
 
 

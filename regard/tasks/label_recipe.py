@@ -112,6 +112,18 @@ class ClassifyRecipe(Recipe):
         return self
 
     @model_validator(mode="after")
+    def a_token_is_read(self) -> Self:
+        """Marks stand around texts: [START] text [STOP] other [STOP]."""
+        least = 5 if self.data.other else 3
+        longest = getattr(self.model, "max_length", least)
+        if longest < least:
+            raise ValueError(
+                f"model.max_length: {least} at least, with the marks around "
+                f"{'two texts' if self.data.other else 'a text'}, found {longest}."
+            )
+        return self
+
+    @model_validator(mode="after")
     def a_bag_learns_at_once(self) -> Self:
         bag = self.model.kind == "bag"
         if bag and self.train.steps != 0:

@@ -3,6 +3,7 @@
 n texts   C classes
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -88,9 +89,12 @@ class NamedLabels(Usual):
         return f"{what} never trained on, which counts as wrong: {named}{more}"
 
     def answers(self, examples: Sequence[Labelled]) -> dict[str, list[str]]:
+        """In the order in which labels are told, whatever order a cell has them in."""
         found: dict[str, list[str]] = {}
         for example in examples:
-            wanted = ", ".join(labels_of(example.label, self.recipe.data.separator))
+            labels = labels_of(example.label, self.recipe.data.separator)
+            last = len(self.labels)
+            wanted = ", ".join(sorted(labels, key=lambda one: self._numbers.get(one, last)))
             found.setdefault(input_of(example), []).append(wanted)
         return found
 
@@ -112,5 +116,5 @@ class NamedLabels(Usual):
 def label_counts(examples: Sequence[Labelled], separator: str | None) -> dict[str, int]:
     """How many texts each label has; the labels in order, numbers by their size."""
     found = Counter(label for e in examples for label in labels_of(e.label, separator))
-    numbers = all(label.lstrip("-").isdecimal() for label in found)
+    numbers = all(re.fullmatch(r"-?\d{1,18}", label) for label in found)
     return {label: found[label] for label in sorted(found, key=int if numbers else str)}

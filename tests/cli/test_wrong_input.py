@@ -106,6 +106,10 @@ COMMANDS = {
     "a folder": (["train", "translate", "."], ["folder"]),
     "no data": (["train", "translate"], ["regard train translate pairs.tsv"]),
     "data first": (["train", "good.tsv"], ["good.tsv", "regard train transduce good.tsv"]),
+    "a page without an explanation": (
+        ["predict", "run", "a text", "--html", "x.html"],
+        ["--explain"],
+    ),
     "a recipe for data": (["train", "translate", "mine.toml"], ["regard train mine.toml"]),
     "unknown task": (["train", "transalte", "good.tsv"], ['Did you mean "translate"?']),
     "unknown recipe": (["train", "demmo"], ['Did you mean "demo"?']),

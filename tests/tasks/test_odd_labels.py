@@ -15,9 +15,12 @@ from regard.label_shapes import BagSettings
 from regard.models.bag import Bag
 from regard.run import Run, finish
 from regard.tasks.classify import Classify
+from regard.tasks.judging import predicted
 from regard.tasks.label_baselines import Bags
 from regard.tasks.label_choices import _batch
 from regard.tasks.label_data import input_of
+from regard.tasks.label_loss import loss_of_several
+from regard.tasks.named_labels import label_counts
 from regard.tasks.recipe import check_recipe, make_recipe
 
 
@@ -247,3 +250,60 @@ def test_every_kind_of_network_has_a_rate_of_its_own(tmp_path):
     }
     assert rates == {"transformer": 1e-3, "rnn": 2e-3, "mean": 1e-2}
     assert make_recipe("classify", [table], ["train.rate=0.5"])[0].train.rate == 0.5
+
+
+@pytest.mark.parametrize("label", ["--5", "9" * 5000, "5-"])
+def test_labels_that_are_no_numbers_are_sorted_as_words(label):
+    found = label_counts([Labelled("a", label), Labelled("b", "10"), Labelled("c", "9")], None)
+    assert list(found) == sorted(["10", "9", label])
+
+
+def test_numbers_are_sorted_by_their_size():
+    found = label_counts([Labelled("a", label) for label in ("10", "-2", "9")], None)
+    assert list(found) == ["-2", "9", "10"]
+
+
+def test_several_labels_are_told_in_one_order_and_one_by_one(tmp_path):
+    rows = [("it rains", "b|a"), ("it snows", "c")] * 20
+    recipe = recipe_of(tmp_path / "x.csv", data={"separator": "|"})
+    task = fitted(recipe, rows)
+    example = Labelled("it rains", "new|b|a")
+    assert task.answers([example]) == {"it rains": ["a, b, new"]}
+    found = predicted("x", np.array([0.9, 0.8, 0.2]), ["a, b", "c", "d"], several=True)
+    assert found.as_json()["labels"] == ["a, b", "c"] and found.output == "a, b, c"
+
+
+def test_a_bag_that_is_asked_for_fits_into_memory_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.tasks.label_baselines.WEIGHTS", 30)
+    rows = [(f"word{n % 20} other{n % 7}", "abc"[n % 3]) for n in range(60)]
+    bag = {"model": {"kind": "bag"}, "tokens": None, "train": {"steps": 0}}
+    with pytest.warns(UserWarning, match="of 3 classes only the 10 most frequent grams are kept"):
+        assert len(fitted(recipe_of("x.csv", **bag), rows).grams.words) == 10
+    bag["model"] = {"kind": "bag", "size": 15}
+    assert len(fitted(recipe_of("x.csv", **bag), rows).grams.words) == 15, "if someone says so"
+
+
+@pytest.mark.parametrize(("longest", "other"), [(2, None), (4, "more")])
+def test_a_length_without_room_for_a_token_is_refused(longest, other):
+    data = {"other": other} if other else {}
+    with pytest.raises(ConfigError, match=f"model.max_length: .* at least, .* found {longest}"):
+        recipe_of("x.csv", data=data, model={"kind": "mean", "max_length": longest})
+    recipe_of("x.csv", data=data, model={"kind": "mean", "max_length": longest + 1})
+
+
+@pytest.mark.parametrize("name", ["train.rate=5", "keep=tail", "tokens.kind=word"])
+def test_settings_that_say_nothing_to_a_bag_are_refused(tmp_path, name):
+    rows = [(f"red {n}", "a") for n in range(30)] + [(f"blue {n}", "b") for n in range(30)]
+    table = written(tmp_path / "x.csv", rows)
+    with pytest.raises(ConfigError, match="a bag learns whole texts at once"):
+        make_recipe("classify", [table], ["model.kind=bag", name])
+
+
+def test_smoothing_leaves_the_border_of_yes_and_no_where_it_is():
+    """As often yes as no, nothing else known: the best score is 0, whatever the smoothing."""
+    logits = torch.zeros(4, 1, dtype=torch.float64, requires_grad=True)
+    loss_of_several(logits, [[0], [], [0], []], None, smoothing=0.2).backward()
+    assert logits.grad.sum().item() == pytest.approx(0, abs=1e-12)
+    certain = torch.tensor([[40.0]], dtype=torch.float64, requires_grad=True)
+    loss_of_several(certain, [[0]], None, smoothing=0.2).backward()
+    assert certain.grad.item() == pytest.approx(0.1), "0.9 is wanted, not 1"
