@@ -17,14 +17,15 @@ from regard.nn.embeddings import TokenEmbedding
 from regard.tasks.task import Replay, Task
 
 NAME = "influence"
+ADDED = {"weights", "tokens"}  # of grams in a bag, of tokens in a mean
 
 
 def influence(task: Task[Any], network: nn.Module, text: str) -> Picture:
     """Each row: how long the gradient of that token's log-probability is at every source token, as
     a share of all of them."""
     replay = task.replay(network, text)
-    if "weights" in replay.axes:  # a linear model says it itself
-        return _told(replay)
+    if told := ADDED & replay.axes.keys():  # a linear model says it itself
+        return _told(replay, *told)
     network.eval()
     # cuDNN goes back through recurrent layers only while they train.
     with first_vectors(network) as vectors, torch.enable_grad(), cudnn.flags(enabled=False):
@@ -38,10 +39,10 @@ def influence(task: Task[Any], network: nn.Module, text: str) -> Picture:
     return Picture(source=replay.source, output=replay.output, maps=(one,))
 
 
-def _told(replay: Replay) -> Picture:
-    shares = replay.run()[None].float().numpy()  # (1, T, S)
-    rows, columns = replay.axes["weights"]
-    one = AttentionMap("weights", 0, rows, columns, shares, heads=(0,))
+def _told(replay: Replay, name: str) -> Picture:
+    shares = replay.run()[None].float().cpu().numpy()  # (1, T, S)
+    rows, columns = replay.axes[name]
+    one = AttentionMap(name, 0, rows, columns, shares, heads=(0,))
     return Picture(source=replay.source, output=replay.output, maps=(one,))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,56 @@ TITLES = {
     "cross": "cross-attention",
     "copy": "copying",
     "influence": "influence of the source, by gradients",
+    "weights": "what each gram adds to the label",
+    "tokens": "what each token adds to the label",
+}
+
+
+class Words(NamedTuple):
+    """What the parts of a map are called, in every picture of it."""
+
+    rows: str
+    columns: str
+    number: str
+    """What stands in a cell."""
+    link: str
+    """row LINK column: number."""
+    how: str
+
+
+ATTENTION = Words(
+    rows="looking",
+    columns="looked at",
+    number="attention weight",
+    link="looks at",
+    how="Each row is a token that looks; the stronger a cell, the more it looks at that column's "
+    "token.",
+)
+ADDED = "Two rows: what speaks for the label, and what speaks against it. The stronger a cell, the "
+OTHERS = {  # by the names of maps that are no attention
+    "influence": Words(
+        rows="written",
+        columns="read",
+        number="share of a row",
+        link="depends on",
+        how="Each row is a token that was written; the stronger a cell, the more it depends on "
+        "that column's token.",
+    ),
+    "weights": Words(
+        rows="the label",
+        columns="grams of the text, the strongest first",
+        number="share of all that is added",
+        link="has",
+        how=f"{ADDED}more that column's gram adds to the score, as a share of what all grams add.",
+    ),
+    "tokens": Words(
+        rows="the label",
+        columns="tokens of the text",
+        number="share of all that is added",
+        link="has",
+        how=f"{ADDED}more that column's token adds to the score, as a share of what all tokens add "
+        "to their mean.",
+    ),
 }
 
 
@@ -33,7 +83,7 @@ class AttentionMap:
     """The weights of one layer's attention over one input."""
 
     name: str
-    """encoder or decoder (the self-attention of each), cross or copy."""
+    """encoder or decoder (the self-attention of each), cross or copy; or one of OTHERS."""
     layer: int
     """Counted from 0 here; people are shown it from 1."""
     rows: tuple[str, ...]
@@ -58,15 +108,26 @@ class AttentionMap:
             )
 
     @property
-    def by_gradients(self) -> bool:
-        """Not what one attention looked at, but what an output depends on."""
-        return self.name == "influence"
+    def whole(self) -> bool:
+        """Not what one attention looked at, but what the output of the network comes from."""
+        return self.name in OTHERS
 
     @property
-    def labels(self) -> tuple[str, str, str]:
+    def words(self) -> Words:
+        return OTHERS.get(self.name, ATTENTION)
+
+    @property
+    def peak(self) -> float:
+        """Where colours end. What is no attention is spread over many tokens: its largest."""
+        return float(self.mean.max()) or 1.0 if self.whole else 1.0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
         """('cross-attention', 'layer 2', 'head 3'), with 'mean of 4 heads' for several."""
-        if self.by_gradients:
+        if self.name == "influence":
             return TITLES[self.name], "all layers", "the whole network"
+        if self.whole:
+            return (TITLES[self.name],)
         one = len(self.heads) == 1
         heads = f"head {self.heads[0] + 1}" if one else f"mean of {len(self.heads)} heads"
         return TITLES.get(self.name, f"{self.name} attention"), f"layer {self.layer + 1}", heads

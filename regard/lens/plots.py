@@ -124,13 +124,11 @@ def _scale(grid: Grid) -> Scale:
 
 
 def _panel(axes: Axes, m: AttentionMap, scale: Scale) -> None:
-    peak = _peak(m)
-    axes.imshow(m.mean, cmap=COLOURS, vmin=0, vmax=peak, interpolation="nearest", aspect="auto")
+    axes.imshow(m.mean, cmap=COLOURS, vmin=0, vmax=m.peak, interpolation="nearest", aspect="auto")
     axes.set_title(" · ".join(m.labels), fontsize=9, loc="left")
     note = "" if scale.step == 1 else f" (one token in {scale.step} is named)"
-    below, beside = ("read", "written") if m.by_gradients else ("looked at", "looking")
-    axes.set_xlabel(f"{below}{note}", fontsize=8, color="dimgray")
-    axes.set_ylabel(f"{beside}{note}", fontsize=8, color="dimgray")
+    axes.set_xlabel(f"{m.words.columns}{note}", fontsize=8, color="dimgray")
+    axes.set_ylabel(f"{m.words.rows}{note}", fontsize=8, color="dimgray")
     axes.tick_params(length=0, labelsize=scale.font)
     columns, rows = range(0, len(m.columns), scale.step), range(0, len(m.rows), scale.step)
     # parse_math: a token such as "$x$" is not a formula
@@ -141,19 +139,14 @@ def _panel(axes: Axes, m: AttentionMap, scale: Scale) -> None:
             label.set_rotation(90)
 
 
-def _peak(m: AttentionMap) -> float:
-    """Where the colours end. Shares by gradients are spread over many tokens: their largest."""
-    return float(m.mean.max()) if m.by_gradients else 1.0
-
-
 def _bar(figure: Figure, top: float, m: AttentionMap) -> None:
     width, height = figure.get_size_inches()
     long = min(3.5, height - top - 0.6)
     place = (1 - 0.75 / width, 1 - (top + long) / height, 0.16 / width, long / height)
     colours = ScalarMappable(cmap=COLOURS)
-    colours.set_clim(0, _peak(m))
+    colours.set_clim(0, m.peak)
     bar = figure.colorbar(colours, cax=figure.add_axes(place))
-    bar.set_label("share of a row" if m.by_gradients else "attention weight", fontsize=8)
+    bar.set_label(m.words.number, fontsize=8)
     bar.ax.tick_params(labelsize=8)
 
 

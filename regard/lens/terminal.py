@@ -33,7 +33,7 @@ def draw(picture: Picture, *, width: int, colour: bool) -> str:
     the terminal continues in further panels. (Under 20 wide, lines may run over.)
     """
     maps = [_draw_map(m, width, colour) for m in picture.maps]
-    return "\n\n".join([*maps, _wrap(_legend(colour), width)])
+    return "\n\n".join([*maps, _wrap(_legend(picture.maps[0], colour), width)])
 
 
 def _draw_map(m: AttentionMap, width: int, colour: bool) -> str:
@@ -50,7 +50,7 @@ def _draw_map(m: AttentionMap, width: int, colour: bool) -> str:
         if fits < len(columns):
             lines += ["", _wrap(f"columns {first + 1} to {last} of {len(columns)}", width)]
         lines += [" " * (gutter + 1) + line for line in _heading(columns[first:last], cell)]
-        for label, weights in zip(rows, m.mean[:, first:last], strict=True):
+        for label, weights in zip(rows, m.mean[:, first:last] / m.peak, strict=True):
             lines.append(_pad_left(label, gutter) + " " + _cells(weights, cell, colour))
     return "\n".join(lines)
 
@@ -78,8 +78,11 @@ def _paint(tenth: int, text: str) -> str:
     return f"\x1b[48;5;{back};38;5;{fore}m{text}"
 
 
-def _legend(colour: bool) -> str:
-    look = "Rows look, columns are looked at."
+def _legend(m: AttentionMap, colour: bool) -> str:
+    if m.whole:
+        look = f"{m.words.how} Here as parts of the largest, {m.peak:.2f}."
+    else:
+        look = "Rows look, columns are looked at."
     if colour:
         return f"{look} Digits are tenths: 7 is a weight from 0.7 to 0.8, 9 from 0.9 to 1."
     steps = zip(SHADES[1:], SHADES_FROM, strict=True)

@@ -27,7 +27,7 @@ from regard.tasks.classify import BY_KIND
 from regard.tasks.judging import Judging, likeliest
 from regard.tasks.label_baselines import most_grams
 from regard.tasks.label_data import both_texts, texts_of
-from regard.tasks.label_proof import probe_of_labels
+from regard.tasks.label_proof import probe_of_labels, rows_of, shares_of
 from regard.tasks.label_recipe import ClassifyRecipe
 from regard.tasks.label_teaching import labelled
 from regard.tasks.labelling import Judged, Labelling
@@ -162,12 +162,12 @@ class ClassifyByBag(Labelling):
         label = self.labels.index(likeliest(found))
         first, second = texts_of(text, self.pairs)
         parts = self.bag(network).weights_of(first, second if self.pairs else None)
-        parts = sorted(parts, key=lambda part: -abs(part[1][label]))[:SHOWN]
-        parts = parts or [("(nothing)", np.zeros(len(self.labels)))]
-        names, sizes = tuple(name for name, _ in parts), np.array([abs(w[label]) for _, w in parts])
-        shares = torch.from_numpy(sizes / max(sizes.sum(), 1e-12))[None]  # (1, N)
-        rows = (found.output or "(no label)",)
-        return Replay(text, found.output, lambda: shares, (label,), {"weights": (rows, names)})
+        parts = sorted(parts, key=lambda part: -abs(part[1][label]))
+        parts = parts or [("(no known gram)", np.zeros(len(self.labels)))]
+        names = tuple(name for name, _ in parts[:SHOWN])
+        shares = shares_of(torch.tensor([float(w[label]) for _, w in parts]))[:, :SHOWN]
+        axes = {"weights": (rows_of(self.labels[label]), names)}
+        return Replay(text, found.output, lambda: shares, (label,), axes)
 
     # Proving
 

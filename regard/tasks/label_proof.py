@@ -1,6 +1,6 @@
 """How a classifier is put to the proof and looked at.
 
-B batch   T tokens
+B batch   T tokens   E width
 """
 
 from random import Random
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.data.labels import Labelled
+from regard.models.classifier import MeanReader
 from regard.models.encoder import Source
 from regard.names import FIRST_PIECE
 from regard.tasks.judging import likeliest, source_of
@@ -59,9 +60,34 @@ def replay_of(task: Any, network: Any, text: str) -> Replay:
     device = next(network.parameters()).device
     encoded = task.encode(text)
     (found,) = task.predictor(network).predict([text])
-    pieces = tuple(task.pieces(text))
+    pieces, source = tuple(task.pieces(text)), source_of([encoded], device)
     chosen = task.labels.index(likeliest(found))
+    if isinstance(network.body, MeanReader) and network.wide is None:
+        shares = shares_of(_added(network, source, chosen))
+        axes = {"tokens": (rows_of(task.labels[chosen]), pieces)}
+        return Replay(text, found.output, lambda: shares, (chosen,), axes)
     axes = {"self": (pieces, pieces), "cross": ((found.output or "(no label)",), pieces)}
-    return Replay(
-        text, found.output, lambda: network(source_of([encoded], device)), (chosen,), axes
-    )
+    return Replay(text, found.output, lambda: network(source), (chosen,), axes)
+
+
+def _added(network: Any, source: Source, label: int) -> Tensor:
+    """(T,) exactly: the score is linear in the mean of the vectors, whose gradients say nothing,
+    since they are the same for every token."""
+    vectors, _ = network.body(source)  # (1, T, E)
+    return vectors[0] @ network.judge.weight[label] / vectors.size(1)
+
+
+def shares_of(added: Tensor) -> Tensor:
+    """What pieces add to a score (N,) -> (2, N): what speaks for it, and against it, as shares of
+    all together.
+
+    >>> shares_of(torch.tensor([3.0, -1.0]))
+    tensor([[0.7500, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    apart = torch.stack([added, -added]).clamp_min(0.0)
+    return apart / added.abs().sum().clamp_min(1e-12)
+
+
+def rows_of(label: str) -> tuple[str, ...]:
+    return f"for:{label}", f"against:{label}"

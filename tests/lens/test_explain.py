@@ -15,6 +15,7 @@ from regard.cli.explaining import page, told
 from regard.cli.predict import predict
 from regard.errors import ConfigError
 from regard.lens.explain import explain
+from regard.lens.terminal import draw
 from regard.models.encoder import Source
 from regard.names import START, STOP, UNKNOWN
 from regard.nn.embeddings import TokenEmbedding
@@ -149,6 +150,32 @@ def test_the_weights_of_a_bag_add_up_to_its_score(runs, name):
     bag, label = run.task.bag(run.network), run.task.labels.index(found.label)
     total = sum(value for _, value in found.pieces) + bag.intercept[label]
     assert found.how == "weights" and total == pytest.approx(bag.scores([TEXT])[0, label])
+
+
+LINEAR = {"bag": "gram", "letters": "gram", "mean": "token", "pairs": "token"}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_a_linear_model_is_drawn_by_what_each_piece_adds_and_never_called_attention(runs, name):
+    run, what = runs[name], LINEAR[name]
+    picture = run.look(TEXT)
+    (found,) = picture.maps
+    told = run.explain(TEXT, None if what == "gram" else "gradient")  # exact, for what is linear
+    assert found.labels == (f"what each {what} adds to the label",)
+    assert found.rows == (f"for:{told.label}", f"against:{told.label}")
+    drawn = dict(zip(found.columns, found.mean[0] - found.mean[1], strict=True))
+    values = {piece: value for piece, value in told.pieces if piece in drawn}
+    strongest = max(values, key=lambda piece: abs(values[piece]))
+    scale = drawn[strongest] / values[strongest]
+    assert scale > 0
+    for piece, value in values.items():
+        assert drawn[piece] == pytest.approx(scale * value, abs=1e-6)
+    if what == "gram":
+        assert scale == pytest.approx(1 / sum(abs(value) for _, value in told.pieces))
+    assert found.peak == found.mean.max() < 1, "the colours end at the largest"
+    text = draw(picture, width=80, colour=False)
+    assert f"{what} adds" in text and "look" not in text
+    assert "█" in text, "the largest has the strongest shade"
 
 
 def test_words_are_explained_before_letters_which_are_told_to_be_letters(runs):

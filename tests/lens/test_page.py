@@ -127,6 +127,15 @@ def test_the_page_counts_layers_and_heads_from_one():
     assert (m["title"], m["layer"], m["heads"]) == ("cross-attention", 2, [1, 4])
 
 
+@pytest.mark.parametrize("name", ["influence", "weights", "tokens"])
+def test_what_is_no_attention_is_given_to_the_page_with_words_of_its_own(name):
+    one = AttentionMap(name, 0, ("q",), ("a", "b"), np.full((1, 1, 2), 0.5), (0,))
+    (m,) = Page(render(Picture("in", "out", (one,)))).data["maps"]
+    assert m["whole"] and "look" not in " ".join(m["words"].values())
+    (other,) = Page(attention_page()).data["maps"]
+    assert not other["whole"] and "looks" in other["words"]["how"]
+
+
 def test_the_policy_allows_our_script_and_style_by_their_hashes_and_nothing_else(page):
     rules = dict(rule.strip().split(" ", 1) for rule in page.policy.split(";"))
     assert rules == {

@@ -68,6 +68,17 @@ def test_a_panel_shows_its_weights_its_tokens_and_who_looks():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("looked at", "looking")
 
 
+@pytest.mark.parametrize("name", ["influence", "weights", "tokens"])
+def test_what_is_no_attention_is_never_called_so_and_its_colours_end_at_its_largest(name):
+    picture = a_picture((name,))
+    figure = plots._draw(picture)
+    (axes,) = panels(figure)
+    assert axes.images[0].get_clim() == (0, picture.maps[0].weights.max())
+    words = [axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()]
+    words += [other.get_ylabel() for other in figure.axes]
+    assert not [word for word in words if "attention" in word or "look" in word or "head" in word]
+
+
 def test_where_not_every_token_can_be_named_the_axis_says_so():
     axes = panels(plots._draw(a_picture(T=600, S=600)))[0]
     assert axes.get_xlabel() == "looked at (one token in 3 is named)"

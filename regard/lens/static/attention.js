@@ -9,7 +9,9 @@ const LONGEST = 14; // letters of a token beside the map; the line below it has 
 
 const picture = given;
 const names = [...new Set(picture.maps.map((map) => map.name))];
-const state = { name: "", layer: 0, head: MEAN, row: 0, column: 0, stretch: false };
+const whole = picture.maps.every((map) => map.whole); // no attention: nothing to choose from
+// What is no attention is spread over many tokens, so its colours end at the largest.
+const state = { name: "", layer: 0, head: MEAN, row: 0, column: 0, stretch: whole };
 let view; // { map, weights, peak, cells }: weights is (T, S), cells the drawn rectangles
 let side = LARGEST; // pixels of a cell
 
@@ -85,6 +87,12 @@ function drawControls(maps, heads) {
   at("peak").textContent = state.stretch ? view.peak.toFixed(2) : "1";
   const place = view.map.whole ? [] : [`layer ${state.layer}`, headName(view.map, state.head)];
   at("map-title").textContent = [capital(view.map.title), ...place].join(", ");
+  at("meaning").textContent = view.map.words.how;
+  for (const [place, word] of [["down", "rows"], ["across", "columns"]]) {
+    for (const one of document.getElementsByClassName(place)) {
+      one.textContent = one.tagName === "H3" ? capital(view.map.words[word]) : view.map.words[word];
+    }
+  }
 }
 
 function drawReading() {
@@ -94,7 +102,7 @@ function drawReading() {
     make("bdi", { class: "token" }, list[i]), ` (${i + 1} of ${list.length})`,
   ];
   at("reading").replaceChildren(
-    ...token(rows, state.row), " looks at ", ...token(columns, state.column), ": ",
+    ...token(rows, state.row), ` ${view.map.words.link} `, ...token(columns, state.column), ": ",
     make("strong", {}, percent(weight)),
   );
 }
@@ -165,7 +173,7 @@ function markMap() {
 
   const id = `cell-${row}-${column}`;
   const share = percent(weights[row][column]);
-  const label = `${map.rows[row]} looks at ${map.columns[column]}: ${share}`;
+  const label = `${map.rows[row]} ${map.words.link} ${map.columns[column]}: ${share}`;
   fill(cells[row][column], { id, "aria-label": label });
   at("cells").setAttribute("aria-activedescendant", id);
 }
@@ -256,7 +264,7 @@ function drawTable() {
     ...weights[r].map((weight) => make("td", {}, weight.toFixed(4))));
   const columns = map.columns.map((token) => make("th", { scope: "col" }, token));
   at("table").replaceChildren(make("table", {},
-    make("caption", {}, `${at("map-title").textContent}. Rows look, columns are looked at.`),
+    make("caption", {}, `${at("map-title").textContent}. Rows: ${map.words.rows}; columns: ${map.words.columns}.`),
     make("thead", {}, make("tr", {}, make("td"), ...columns)),
     make("tbody", {}, ...map.rows.map(row))));
 }
@@ -327,6 +335,8 @@ at("source").textContent = picture.source;
 at("output").textContent = picture.output;
 at("heading").classList.toggle("long", picture.source.length + picture.output.length > 90);
 document.title = `${picture.source} → ${picture.output}`;
+for (const id of ["names", "layers", "heads", "every"]) at(id).hidden = whole;
+if (whole) at("about").textContent = "What the answer comes from";
 choose({ name: names.includes("cross") ? "cross" : names[0] });
 
 let room = at("map").clientWidth;
