@@ -38,7 +38,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "doorstep": ("cli",),
 }
 # Modules that lie in the package itself and are not a room of their own name.
-FOUNDATION = ("errors", "config", "shapes", "label_shapes", "toml", "names", "files", "progress")
+FOUNDATION = (
+    *("errors", "config", "shapes", "label_shapes", "toml", "names", "files", "progress"),
+    *("telling",),
+)
 DOORSTEP = ("__init__", "__main__")
 
 FLOORS = (

@@ -11,7 +11,7 @@ from regard.cli.console import columns, echo_json, say
 from regard.errors import ConfigError
 from regard.files import write_bytes
 
-MOST_CLASSES = 20  # in a table; --json has all of them
+MOST_CLASSES = 20  # in a table; of more, the worst; --json has all of them
 
 
 @click.command()
@@ -74,17 +74,21 @@ def evaluate(
 
 
 def show_classes(result: dict[str, Any]) -> None:
-    """How well each class is known, where they are few enough to be read."""
+    """How well each class is known; of many classes, those that are known worst."""
+    from regard.telling import row_of, worst_labels
+
     classes = result.get("details", {}).get("classes", ())
-    if not 0 < len(classes) <= MOST_CLASSES:
+    if not classes:
         return
-    rates = ("precision", "recall", "f1")
-    rows = [["class", "texts", "precision, %", "recall, %", "F1, %"]]
-    for one in classes:
-        values = [f"{one[rate]:.2f}" for rate in rates]
-        rows.append([one_line(one["label"], 40), f"{one['texts']:,}", *values])
+    worst, remarks = worst_labels(result, MOST_CLASSES)
+    few = len(classes) <= MOST_CLASSES
+    rows = [row_of(one) for one in classes] if few else worst
+    told = [[one_line(label, 40), *numbers] for label, *numbers in rows]
+    head = ["class", "texts", "precision, %", "recall, %", "F1, %"]
     print()
-    print("\n".join(columns(rows, right=range(1, 5))))
+    print("\n".join(columns([head, *told], right=range(1, 5))))
+    if not few:
+        print("\n".join(f"{remark}." for remark in remarks), "--json has all of them.")
 
 
 def show_mistakes(result: dict[str, Any]) -> None:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 DOTS = 150
 WRITTEN = 12  # classes up to which the numbers stand in the cells
 MOST_LETTERS = 24  # of a label beside the table
+TOO_MANY = "What is taken for what is not drawn: {:,} labels are too many."
 
 
 def judgements_png(details: Tree) -> bytes:
     """`details` as tasks/label_details.py makes them."""
-    table = details.get("confusion")  # None of too many classes
+    table = details.get("confusion")  # of too many classes None, of several labels not there
     rows = len(table or ())
     size = 5.0 + (max(4.0, 0.35 * rows + 2) if rows else 0), max(4.5, 0.3 * rows + 2)
     figure = Figure(figsize=size, layout="constrained")
@@ -30,6 +31,8 @@ def judgements_png(details: Tree) -> bytes:
     if table is not None:
         _confusion(panels[0], np.array(table), details["labels"])
     _reliability(panels[-1], details["reliability"])
+    if "confusion" in details and table is None:
+        figure.suptitle(TOO_MANY.format(len(details["labels"])), fontsize=9, wrap=True)
     file = BytesIO()
     with warnings.catch_warnings():
         # Where the font lacks a script its labels become empty boxes; the numbers still read.

@@ -5,6 +5,7 @@ It is made of plain dicts: `facts` as in run.json, `log` as the lines of metrics
 the tables of recipe.toml. What is said is decided here, how it looks in static/report.*.
 """
 
+import base64
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -26,14 +27,21 @@ from regard.names import (
     without_folders,
     written,
 )
+from regard.telling import HEAD, held, learned_at_once, worst_labels
 
+MOST_LABELS = 30
+OF_STEPS = ("train", "begin_with", "keep")  # settings that a bag has no use for
 SMOOTHING = 50  # a point is smoothed over this part of all points on each side: 1/50
 COMMAND = "regard train recipe.toml --out ../again"
 
 
-def report_page(name: str, facts: Tree, log: Sequence[Tree], recipe: Tree) -> str:
-    """The whole page. It works from a file, a mail or a memory stick, offline."""
-    test = facts["test"]
+def report_page(
+    name: str, facts: Tree, log: Sequence[Tree], recipe: Tree, judgements: bytes | None = None
+) -> str:
+    """The whole page. It works from a file, a mail or a memory stick, offline. `judgements`: the
+    picture of a classifier, as a PNG."""
+    test, labels = facts["test"], worst_labels(facts["test"], MOST_LABELS)
+    charts = () if learned_at_once(facts) else _charts(log, recipe)
     tree = {
         "name": name,
         "sentence": sentence(facts),
@@ -41,7 +49,10 @@ def report_page(name: str, facts: Tree, log: Sequence[Tree], recipe: Tree) -> st
         "with 95 % intervals.",
         "scores": [_metric(metric, test) for metric in test["scores"]],
         "remarks": [f"{remark}." for remark in counted(test, REMARKS)],
-        "charts": [chart for chart in _charts(log, recipe) if chart["lines"]],
+        "labels": {"head": HEAD, **labels._asdict()},
+        "judgements": _embedded(judgements),
+        "at_once": learned_at_once(facts),
+        "charts": [chart for chart in charts if chart["lines"]],
         "kept": _kept(facts, log),
         "samples": facts["samples"],
         "data": list(_data_rows(facts["data"], recipe.get("data", {}))),
@@ -50,6 +61,12 @@ def report_page(name: str, facts: Tree, log: Sequence[Tree], recipe: Tree) -> st
         "command": COMMAND,
     }
     return safe_page("report", _clean(tree), styles=["attention.css", "report.css"])
+
+
+def _embedded(picture: bytes | None) -> str | None:
+    if picture is None:
+        return None
+    return "data:image/png;base64," + base64.b64encode(picture).decode()
 
 
 def summary_html(name: str, facts: Tree) -> str:
@@ -65,10 +82,12 @@ def summary_html(name: str, facts: Tree) -> str:
 
 
 def sentence(facts: Tree) -> str:
+    model = f"A {facts['task']} model of {facts['parameters']:,} parameters"
+    if learned_at_once(facts):
+        return f"{model}, learned at once in {facts['seconds']:.1f} seconds."
     return (
-        f"A {facts['task']} model of {facts['parameters']:,} parameters, trained for "
-        f"{facts['steps']:,} steps in {_duration(facts['seconds'])} "
-        f"({facts['tokens_per_second']:,} tokens/s). It holds the {facts['weights']} weights."
+        f"{model}, trained for {facts['steps']:,} steps in {_duration(facts['seconds'])} "
+        f"({facts['tokens_per_second']:,} tokens/s). It holds {held(facts)}."
     )
 
 
@@ -149,6 +168,10 @@ def smoothed(values: Sequence[float]) -> list[float]:
 
 def _kept(facts: Tree, log: Sequence[Tree]) -> int | None:
     """The step whose weights the run holds, where that is one validation's."""
+    if learned_at_once(facts):
+        return None
+    if "kept" in facts:
+        return int(facts["kept"]["step"])
     found = [(line["loss"], line["step"]) for line in _checks(log) if _finite(line.get("loss"))]
     return min(found)[1] if found and facts["weights"] == "best" else None
 
@@ -180,6 +203,8 @@ def _shares(settings: Tree) -> str:
 
 def _settings(recipe: Tree) -> Iterator[Tree]:
     """A table for each section of the recipe, the settings outside of any section first."""
+    if (recipe.get("model") or {}).get("kind") == "bag":
+        recipe = {key: value for key, value in recipe.items() if key not in OF_STEPS}
     plain = {key: value for key, value in recipe.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in recipe.items() if isinstance(value, dict)}
     for title, section in {"recipe": plain, **sections}.items():

@@ -34,6 +34,7 @@ def finish(training: Training, baselines: dict[str, Predictor] | None = None) ->
     scored["scores"] |= plain(task.last_scores(network, splits))
     facts |= {
         "weights": training.settings.keep,
+        **_kept(training),
         "steps": training.progress.step,
         "seconds": round(training.progress.seconds, 1),
         "tokens_per_second": round(training.progress.tokens / max(training.progress.seconds, 1e-9)),
@@ -45,8 +46,10 @@ def finish(training: Training, baselines: dict[str, Predictor] | None = None) ->
     picture = run.look(facts["samples"][0]["input"])
     picture.last.save(folder / "attention.png")
     picture.save(folder / "attention.html")  # all of it
+    judgements = None
     if "reliability" in scored.get("details", {}):
-        write_bytes(folder / "judgements.png", judgements_png(scored["details"]))
+        judgements = judgements_png(scored["details"])
+        write_bytes(folder / "judgements.png", judgements)
     for name, baseline in baselines.items():
         baseline.save(folder / "baseline" / name)
     run.predictor().save(folder)
@@ -54,9 +57,19 @@ def finish(training: Training, baselines: dict[str, Predictor] | None = None) ->
     facts["model"] = run.recipe.model_dump(mode="json").get("model")
     write_text(folder / "README.md", card(run.recipe, facts))
     recipe = relative_to(run.recipe, folder).model_dump(mode="json")
-    write_text(folder / "report.html", report_page(folder.name, facts, training.log(), recipe))
+    page = report_page(folder.name, facts, training.log(), recipe, judgements)
+    write_text(folder / "report.html", page)
     write_json(folder / "run.json", facts)
     return run
+
+
+def _kept(training: Training) -> Tree:
+    """Of which step the best weights are, and what its validation said; nothing of a bag."""
+    best, log = training.progress.best_step, training.log()
+    if training.settings.keep != "best" or not best:
+        return {}
+    found = [line["validation"] for line in log if "validation" in line and line["step"] == best]
+    return {"kept": {"step": best, "validation": found[-1]}} if found else {}
 
 
 def _samples(run: Run, baselines: dict[str, Predictor], test: list[Any]) -> list[Tree]:

@@ -93,6 +93,5 @@ def _of_one(
         for i in _surest_mistakes(rows, right)
     ]
     found = _told(rows, right, mistakes)
-    if len(labels) <= MOST_CLASSES:
-        found["confusion"] = confusion(chosen, right, len(labels)).tolist()
-    return found
+    few = len(labels) <= MOST_CLASSES
+    return found | {"confusion": confusion(chosen, right, len(labels)).tolist() if few else None}

@@ -22,6 +22,7 @@ from regard.names import (
     without_folders,
     written,
 )
+from regard.telling import HEAD, held, learned_at_once, worst_labels
 from regard.text.tokenizer import symbol, visible
 
 LIMITS = (
@@ -29,12 +30,15 @@ LIMITS = (
     "The intervals say how much another test sample would move a score, not another training.",
 )
 LONGEST = 120  # letters of a sample
+MOST_LABELS = 30
+BAG = {"strength": "as suits the length of rows"}  # where no number is set
 MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")  # max_length is harmless
 # Settings to show, by section. All of them are in recipe.toml.
 MATTER = {
     "model": "kind cell width layers bidirectional attention scope reach input_feeding "
     "reverse_source projection encoder_layers decoder_layers heads kv_heads feed activation "
-    "positions copying max_length dropout",
+    "positions copying max_length dropout grams letters weights judge strength min_count size "
+    "lowercase balanced",
     "train": "optimizer rate schedule batch_tokens label_smoothing weight_decay",
     "decode": "beam length_penalty temperature top_k top_p min_p typical_p max_length",
 }
@@ -45,11 +49,10 @@ def card(recipe: Recipe | Tree, facts: Tree) -> str:
     tree = _tree(recipe)
     parts = [
         f"# A {plain(tree['task'])} model",
-        f"{facts['parameters']:,} parameters, trained for {facts['steps']:,} steps in "
-        f"{facts['seconds']:,.1f} seconds ({facts['tokens_per_second']:,} tokens/s). "
-        f"`model.safetensors` holds the {facts['weights']} weights.",
+        _trained(facts),
         "## Scores",
         *_scores(facts["test"]),
+        *_labels(facts["test"]),
         *_about(tree, facts),
         "## Samples",
         *_samples(facts["samples"]),
@@ -61,6 +64,17 @@ def card(recipe: Recipe | Tree, facts: Tree) -> str:
         "```console\n$ regard train recipe.toml --out ../again\n```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _trained(facts: Tree) -> str:
+    size, seconds = f"{facts['parameters']:,} parameters", f"{facts['seconds']:,.1f} seconds"
+    if learned_at_once(facts):
+        return f"{size}, learned at once in {seconds}. They are in `model.safetensors`."
+    return (
+        f"{size}, trained for {facts['steps']:,} steps in {seconds} "
+        f"({facts['tokens_per_second']:,} tokens/s). "
+        f"`model.safetensors` holds {plain(held(facts))}."
+    )
 
 
 def unfinished_card(recipe: Recipe | Tree, facts: Tree, state: Tree | None, advice: str) -> str:
@@ -106,6 +120,18 @@ def _scores(test: Tree) -> Iterator[str]:
     found = (score for model in models for score in model["scores"].values())
     yield "How they were computed:"
     yield _list(f"`{how}`" for how in dict.fromkeys(_code(s["signature"]) for s in found))
+
+
+def _labels(test: Tree) -> Iterator[str]:
+    """How well each label is known: the mean hides what is rare."""
+    rows, remarks = worst_labels(test, MOST_LABELS)
+    if rows:
+        yield "## Each label"
+        yield f"On the same {plain(test['data'])}, the worst first:"
+        yield _table(list(HEAD), [[plain(cell) for cell in row] for row in rows])
+        yield from [_list(f"{remark}." for remark in remarks)] if remarks else []
+    if "reliability" in (test.get("details") or {}):
+        yield "![What is taken for what, and can probabilities be believed?](judgements.png)"
 
 
 # What it was made of
@@ -176,8 +202,12 @@ def _settings(tree: Tree, sizes: dict[str, int]) -> Iterator[str]:
             both = name == "source" and "both" in sizes
             sides = "source and target" if both else plain(name)
             yield f"{sides}: {plain(section['kind'])} tokenizer{pieces}"
+    bag = tree.get("model", {}).get("kind") == "bag"
     for name, keys in MATTER.items():
-        if shown := _pairs(tree.get(name, {}), keys.split()):
+        if bag and name == "train":  # no steps: none of it was used
+            continue
+        usual = BAG if bag and name == "model" else {}
+        if shown := _pairs(usual | tree.get(name, {}), keys.split()):
             yield f"{name}: {shown}"
     yield _pairs(tree, ["seed"])
 

@@ -175,6 +175,36 @@ def test_the_marked_step_is_the_best_validation_when_its_weights_are_kept():
     assert report(log=[])["kept"] is None
 
 
+def test_the_step_that_was_kept_is_known_without_the_log():
+    kept = {"step": 1200, "validation": {"loss": 1.25}}
+    found = report(log=[], kept=kept)
+    assert found["kept"] == 1200
+    assert "best weights, those of step 1,200 (validation: loss 1.25)." in found["sentence"]
+
+
+def test_a_bag_was_learned_at_once_and_has_neither_curves_nor_an_optimizer():
+    bag = {**RECIPE, "keep": "head", "model": {"kind": "bag", "grams": 2, "judge": "svm"}}
+    log = [{"step": 0, "validation": {"loss": 0.25}}]
+    found = report(log, bag, steps=0, seconds=0.5, tokens_per_second=0)
+    assert (
+        found["sentence"] == "A transduce model of 98,765 parameters, learned at once in 0.5 "
+        "seconds."
+    )
+    assert found["at_once"] and found["charts"] == [] and found["kept"] is None
+    sections = {one["title"]: dict(one["rows"]) for one in found["settings"]}
+    assert "train" not in sections and sections["model"]["judge"] == "svm"
+    assert not report()["at_once"] and report()["charts"]
+
+
+def test_each_label_has_a_row_and_the_picture_of_the_judgements_is_part_of_the_page():
+    one = {"label": "\x1b[31m", "texts": 3, "precision": 50.0, "recall": 25.0, "f1": 33.3}
+    facts = {**FACTS, **with_test(details={"classes": [one]})}
+    found = data_of(report_page("demo", facts, LOG, RECIPE, b"\x89PNG"))
+    assert found["labels"]["rows"] == [["[U+001B][31m", "3", "50.00", "25.00", "33.30"]]
+    assert found["judgements"] == "data:image/png;base64,iVBORw=="
+    assert report()["judgements"] is None and report()["labels"]["rows"] == []
+
+
 def test_a_reader_is_told_when_the_two_losses_can_not_be_compared():
     smooth = {**RECIPE, "train": {"label_smoothing": 0.1}}
     assert "label smoothing (0.1)" in report(recipe=smooth)["charts"][0]["note"]
@@ -336,3 +366,55 @@ def test_a_browser_draws_every_curve_under_the_policy(tmp_path, log):
     drawn = re.findall(r'<g class="(?:raw|smooth|dots|plain)"><path d="M[\d.]+ [\d.]+', done.stdout)
     assert len(drawn) == sum(len(chart["lines"]) for chart in charts)
     assert "NaN" not in done.stdout and "7.00" in done.stdout and "W AH N" in done.stdout
+
+
+def dom_of(path, page, *flags):
+    """What a browser makes of a page, and what it complained about."""
+    path.write_text(page)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,2000", *flags]
+    done = subprocess.run(
+        ["chromium", *flags, f"--user-data-dir={path.parent}", "--enable-logging=stderr"]
+        + ["--dump-dom", path.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no browser here")
+def test_a_browser_shows_labels_and_judgements_under_the_policy_and_no_curves_of_a_bag(tmp_path):
+    one = {"label": "rare", "texts": 3, "precision": 50.0, "recall": 25.0, "f1": 33.3}
+    facts = {**FACTS, **with_test(details={"classes": [one]}), "steps": 0}
+    page = report_page("demo", facts, LOG, RECIPE, b"\x89PNG")
+    drawn, said = dom_of(tmp_path / "report.html", page)
+    assert "CONSOLE" not in said and "<td>33.30</td>" in drawn
+    assert '<img src="data:image/png;base64,iVBORw=="' in drawn
+    assert re.search(r'<section class="card" id="curves"[^>]* hidden', drawn)
+    assert not re.search(r'<section class="card" id="labels"[^>]* hidden', drawn)
+    assert re.search(r'id="labels"[^>]* hidden', dom_of(tmp_path / "none.html", plain_page())[0])
+
+
+def plain_page():
+    return report_page("demo", FACTS, LOG, RECIPE)
+
+
+LINES = """<script>addEventListener("load", () => {
+  const lines = (cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+  };
+  const cells = [...document.querySelectorAll("#samples td:nth-child(2)")];
+  document.body.dataset.lines = cells.map(lines).join(" ");
+});</script>"""
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no browser here")
+def test_a_label_is_not_broken_into_two_lines_beside_a_long_text(tmp_path):
+    sample = {"input": "a long text of many words " * 40, "wanted": ["delivery"], "score": -0.1}
+    facts = {**FACTS, "samples": [{**sample, "output": "delivery", "in_training": False}]}
+    page = report_page("demo", facts, LOG, RECIPE)
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page) + LINES
+    drawn, _ = dom_of(tmp_path / "report.html", page)
+    assert 'data-lines="1"' in drawn

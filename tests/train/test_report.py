@@ -220,6 +220,57 @@ def test_settings_that_matter_and_vocabulary_sizes_are_shown():
     assert "source and target: character tokenizer, 500 pieces" in items
 
 
+BAG_RECIPE = {
+    "task": "classify",
+    "data": {"path": "a.csv"},
+    "model": {"kind": "bag", "grams": 2, "letters": 3, "weights": "tfidf", "judge": "svm",
+              "min_count": 2},
+    "train": {"steps": 0, "rate": 0.002, "optimizer": "adamw", "schedule": "cosine"},
+}  # fmt: skip
+AT_ONCE = {"steps": 0, "seconds": 0.5, "tokens_per_second": 0, "vocabulary": {"grams": 9}}
+
+
+def test_of_a_bag_its_grams_and_judge_are_told_and_no_steps_or_optimizer():
+    text = card(BAG_RECIPE, {**FACTS, **AT_ONCE})
+    assert "98,765 parameters, learned at once in 0.5 seconds." in text
+    assert (
+        "model: kind bag, grams 2, letters 3, weights tfidf, judge svm, strength as suits the "
+        "length of rows, min_count 2"
+    ) in Markdown(text).items()
+    for untrue in ("steps", "tokens/s", "adamw", "cosine", "best weights"):
+        assert untrue not in text
+    given = {**BAG_RECIPE, "model": {**BAG_RECIPE["model"], "strength": 5.0}}
+    assert "strength 5" in card(given, {**FACTS, **AT_ONCE})
+
+
+def test_the_step_of_the_best_weights_and_its_validation_are_told_where_they_are_known():
+    kept = {"kept": {"step": 1200, "validation": {"loss": 1.25, "per": 12.0}}}
+    told = "holds the best weights, those of step 1,200 (validation: loss 1.25, per 12)."
+    assert told in card(RECIPE, {**FACTS, **kept})
+    assert "holds the best weights." in card(RECIPE, FACTS)
+
+
+def a_class(label, texts, f1):
+    return {"label": label, "texts": texts, "precision": 50.0, "recall": 25.0, "f1": f1}
+
+
+def test_each_label_is_told_the_worst_first_and_how_many_are_left_out():
+    classes = [a_class("good|", 9, 90.0), a_class("bad", 3, 10.0), a_class("never", 0, 0.0)]
+    details = {"labels": [], "classes": classes, "reliability": [[0.5, 0.5, 3]]}
+    seen = Markdown(card(RECIPE, with_test(details=details)))
+    assert seen.cells()[8:18] == [
+        *("bad", "3", "50.00", "25.00", "10.00"),
+        *("good|", "9", "50.00", "25.00", "90.00"),
+    ]
+    assert "1 labels are left out, which none of these texts has." in seen.items()
+    assert "image" in seen.kinds, "the picture of the judgements"
+    many = {"classes": [a_class(f"label {n}", 1, float(n)) for n in range(300)]}
+    seen = Markdown(card(RECIPE, with_test(details=many)))
+    assert seen.cells()[8::5][:30] == [f"label {n}" for n in range(30)]
+    assert "270 more labels are left out, whose F1 is no lower." in seen.items()
+    assert "image" not in seen.kinds and "Each label" not in card(RECIPE, FACTS)
+
+
 def test_samples_that_were_trained_on_are_marked():
     assert Markdown(card(RECIPE, FACTS)).cells()[8:] == [
         *("*", "one", "W AH N", "W AH N"),

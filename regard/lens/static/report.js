@@ -257,6 +257,16 @@ function drawValidations() {
     steps.map((step) => [whole(step), ...watched.map((line) => value(line, step))])));
 }
 
+function drawLabels() {
+  const { head, rows, remarks } = report.labels;
+  at("labels").hidden = !rows.length && !report.judgements;
+  if (rows.length) at("labels-table").append(table(head, rows));
+  at("labels-remarks").replaceChildren(...remarks.map((text) => make("li", {}, `${text}.`)));
+  if (!report.judgements) return;
+  const alt = "What is taken for what, and whether probabilities can be believed";
+  at("judgements").append(make("img", { src: report.judgements, alt }));
+}
+
 function drawSettings() {
   at("settings").replaceChildren(...report.settings.map(({ title, rows }) =>
     make("div", {}, make("h3", {}, title), pairs(rows))));
@@ -274,7 +284,9 @@ if (report.kept !== null) {
     `The dashed line is at step ${whole(report.kept)}, whose weights the run holds.`;
 }
 drawCharts();
+drawLabels();
 drawValidations();
+at("curves").hidden = report.at_once; // no steps, no curves
 drawSamples();
 at("data").append(pairs(report.data));
 at("environment").append(pairs(report.environment));
