@@ -17,6 +17,7 @@ from regard.progress import heard, tell
 
 FEW = 3  # how many labels are named
 TOLD = 1000  # rows after which it is told how far it is
+MARKS = ",;|/"  # that people put between labels
 ENOUGH = 10  # examples of a label; of fewer it is talked about
 MOST = 0.95  # a larger share of the rows for one label is talked about
 
@@ -223,7 +224,8 @@ def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[st
     counts = _counts(examples, separator)
     ids = _like_ids(counts)
     few = f"{ids}. If so, name another column with --target." if ids else _rare(counts)
-    doubts = (few, _alike(counts), _uneven(counts, len(examples)))
+    several = "" if separator else _several(counts)
+    doubts = (several or few, _alike(counts), _uneven(counts, len(examples)))
     return [doubt for doubt in doubts if doubt]
 
 
@@ -258,6 +260,21 @@ def _rare(counts: Counter[str]) -> str:
         f"{have} fewer than {ENOUGH} examples ({named}{more}): too few to learn from, so look at "
         "the scores of each label."
     )
+
+
+def _several(counts: Counter[str]) -> str:
+    """What stands between several labels in a cell, perhaps: the parts of such cells are fewer
+    than the cells, since they come again in others."""
+    for mark in MARKS:
+        cells = [label for label in counts if mark in label]
+        parts = {part for cell in cells for part in labels_of(cell, mark)}
+        often = len(cells) >= FEW and sum(counts[cell] for cell in cells) >= ENOUGH
+        if often and len(parts) < len(cells):
+            return (
+                f"labels such as {_some(cells)} look like several in one. If so, learn each by "
+                f"itself with --set data.separator='{mark}'."
+            )
+    return ""
 
 
 def _alike(counts: Counter[str]) -> str:

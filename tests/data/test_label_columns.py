@@ -180,3 +180,41 @@ def test_one_column_can_not_be_two_things(tmp_path, names):
     path = table(tmp_path, "text label", LONG, "a b a b")
     said = f'"{names[0]}" and "{names[-1]}" are one column. Name another for one of them.'
     assert said in problem(path, *names)
+
+
+BELOW = [
+    "Wo ist mein Paket? Ich warte seit drei Wochen darauf.\tVersand",
+    "Ich habe zweimal bezahlt und will Geld zurück.\tZahlung",
+    "Seit gestern kommt mein Paket nicht an, was nun?\tVersand",
+]
+
+
+@pytest.mark.parametrize("first", ["Frage\tKategorie", "ticket text\tqueue", "文本\t类别"])
+def test_names_in_any_language_stand_above_labels_that_come_again(tmp_path, first):
+    path = tmp_path / "x.tsv"
+    path.write_text("\n".join([first, *BELOW * 5]), "utf-8")
+    found = read_labels(path)
+    assert len(found.examples) == 15 and {e.label for e in found.examples} == {"Versand", "Zahlung"}
+    names = first.replace("\t", ", ")
+    assert f"the first row ({names}) is taken for the names of the columns." in found.notes
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "Hilfe!\tZahlung",  # its label comes again
+        "Ich möchte kündigen, und zwar noch heute.\tVertrag",  # as long as the others
+        "Paket\tPaket",
+        "\tKategorie",
+    ],
+)
+def test_a_first_row_that_may_be_data_is_data(tmp_path, first):
+    path = tmp_path / "x.tsv"
+    path.write_text("\n".join([first, *BELOW * 5]), "utf-8")
+    assert not open_labels(path).table.header
+
+
+def test_where_labels_seldom_come_again_a_first_row_is_data(tmp_path):
+    path, rows = tmp_path / "x.tsv", [f"{BELOW[n % 3]} {n % 25}" for n in range(40)]
+    path.write_text("\n".join(["Hilfe!\tanderes", *rows]), "utf-8")
+    assert not open_labels(path, "1", "2").table.header

@@ -80,3 +80,12 @@ def test_labels_that_differ_only_in_capitals_or_blanks_are_named():
 def test_a_label_that_nearly_all_rows_have_is_named():
     (doubt,) = doubts_about(labelled(*240 * ["a"], *10 * ["b"]), None)
     assert doubt.startswith("240 of 250 rows have the label 'a': who always says so")
+
+
+def test_cells_that_hold_several_labels_are_talked_about_unless_a_mark_is_named():
+    cells = ["billing,urgent", "billing,legal", "legal, urgent", "billing,legal,urgent"] * 10
+    (doubt,) = doubts_about(labelled(*cells, *["billing"] * 20), None)
+    assert "'billing,urgent'" in doubt and doubt.endswith("--set data.separator=','.")
+    assert doubts_about(labelled(*cells, *["billing"] * 20), ",") == []
+    names = ["Paris, Texas", "London, Ontario", "Rome, Georgia"] * 10
+    assert doubts_about(labelled(*names), None) == [], "no part comes again in another"
