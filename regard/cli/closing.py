@@ -58,10 +58,12 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     show_scores(facts["test"])
     print()
     show_samples(facts["samples"])
-    first = one_line(min((sample["input"] for sample in facts["samples"]), key=len), 60)
-    if not facts["test"]["beats_baseline"]:
-        more = "more time (--budget) or more data" if facts["steps"] else "more data"
-        say(f"\nIt does not beat the baseline yet: give it {more}.")
+    shortest = min((sample["input"] for sample in facts["samples"]), key=len)
+    parts = shortest.split("\t") if getattr(run.task, "pairs", False) else [shortest]
+    first = "\t".join(one_line(part, 60) for part in parts)
+    if not facts["test"]["beats_baseline"] and not _all_right(facts["test"]["scores"]):
+        more = "more data, more time (--budget)" if facts["steps"] else "more data"
+        say(f"\nIt does not beat the baseline yet: {more} or other settings may help.")
     folder = os.path.relpath(run.folder)
     say(f"\nIn {folder}: the model, README.md, report.html, attention.html.")
     say("Try next:")
@@ -69,6 +71,11 @@ def show_result(run: "Run", *, as_json: bool) -> None:
     say(f"  {command(writes, run.folder, first)}")
     say(f"  {command('look', run.folder, first)}")
     say(f"  {command('info', run.folder)}")
+
+
+def _all_right(scores: dict[str, Any]) -> bool:
+    """Where nothing is left to beat."""
+    return bool(scores.get("accuracy", {}).get("value") == 100)
 
 
 def show_samples(samples: list[dict[str, Any]]) -> None:

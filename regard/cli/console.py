@@ -78,7 +78,19 @@ def command(*words: object) -> str:
     known = found is not None and ours.exists() and Path(found).samefile(ours)
     program = "regard" if known or ours.name != "regard" else os.path.relpath(ours)
     parts = (os.path.relpath(w) if isinstance(w, Path) else str(w) for w in words)
-    return shlex.join([program, *parts])
+    return " ".join(map(quoted, [program, *parts]))
+
+
+def quoted(word: str) -> str:
+    """For a shell; a tab as one that survives a terminal and being copied from it.
+
+    >>> print(quoted("it's"), quoted("It rains.\\tIt's wet."))
+    'it'"'"'s' $'It rains.\\tIt\\'s wet.'
+    """
+    if "\t" not in word:
+        return shlex.quote(word)
+    found = word.replace("\\", "\\\\").replace("'", "\\'").replace("\t", "\\t")
+    return f"$'{found}'"
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def predict(
     regard predict runs/demo --file words.txt --beam 8 --json
     regard predict runs/summarize --file mails.csv --source body
     regard predict runs/classify "A great film." --explain
-    regard predict runs/paraphrase $'It rains.\tIt is raining.'
+    regard predict runs/paraphrase $'It rains.\\tIt is raining.'
     cat words.txt | regard predict runs/demo > answers.txt
     """
     if file and (inputs or trace):
@@ -127,7 +127,7 @@ def _line(prediction: "Prediction", *, chances: bool) -> str:
     if not chances or prediction.probabilities is None:
         return "\t".join(outputs)
     return "\t".join(
-        f"{output}\t{100 * math.exp(one.score or 0.0):.0f} %"
+        f"{output or '(no label)'}\t{100 * math.exp(one.score or 0.0):.0f} %"
         for output, one in zip(outputs, found, strict=True)
     )
 

@@ -50,11 +50,13 @@ class Run:
         folder = Path(folder)
         facts, task = open_task(folder)
         path = folder / "model.safetensors"
-        if "test" not in facts or not path.exists():
+        if "test" not in facts:
             raise RunError(
                 f"{folder}: this run is not finished, so there is no model to use yet. "
                 f"Go on with: regard resume {folder}"
             )
+        if not path.exists():
+            raise RunError(f"{path}: missing, though the run is finished. Copy the run again.")
         _check_whole(folder, facts, task.recipe)
         task.recall(facts)
         network = network_of(task)

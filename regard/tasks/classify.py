@@ -5,6 +5,7 @@ B batch   T tokens   C classes
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -200,7 +201,8 @@ class Classify(Labelling):
         return Judge(network, self, temperature)
 
     def unknown(self, text: str) -> list[str]:
-        return self.tokenizer.unknown(text)
+        found = map(self.tokenizer.unknown, texts_of(text, self.pairs))
+        return list(dict.fromkeys(chain.from_iterable(found)))
 
     def replay(self, network: nn.Module, text: str) -> Replay:
         return replay_of(self, network, text)

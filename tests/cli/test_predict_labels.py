@@ -1,12 +1,13 @@
 """`regard predict` with classifiers: whatever is not told would be taken for granted."""
 
 import json
+import subprocess
 
 import pytest
 from click.testing import CliRunner
 
 from regard.build import new_training
-from regard.cli.closing import show_scores
+from regard.cli.closing import show_result, show_scores
 from regard.cli.look import look
 from regard.cli.predict import predict
 from regard.errors import TextError
@@ -106,6 +107,22 @@ def test_both_columns_of_a_table_are_read(pairs, tmp_path):
     assert [row["input"] for row in rows] == ["it rains\tit rains", "it rains\tno"]
     assert [row["output"] for row in rows] == ["y", "n"] and '"a" and "b"' in done.stderr
     assert said(pairs, "it rains\tit rains", "it rains\tno").stdout == "y\nn\n"
+
+
+def test_the_tab_between_two_texts_is_no_unknown_piece(run_of, pairs):
+    columns = {"path": str(pairs.recipe.data.path), "text": "a", "other": "b", "label": "label"}
+    run = run_of("pairs-mean", MEAN, columns, steps=5)
+    found = run.stream(["it rains\tit rains", "it zz\tyy rains"])
+    assert [one.unknown for one in found] == [(), ("zz", "yy")]
+
+
+def test_what_is_printed_to_try_next_can_be_typed(pairs, capsys):
+    show_result(pairs, as_json=False)
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if " predict " in line)
+    words = subprocess.run(
+        ["bash", "-c", f"printf '%s\\n' {line.strip()}"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert words[-1].count("\t") == 1 and pairs.predict([words[-1]])[0] in "yn"
 
 
 def test_one_text_alone_is_a_problem_where_two_are_judged(pairs):

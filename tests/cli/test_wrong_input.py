@@ -251,7 +251,10 @@ BROKEN = {
     "older": (lambda run: edited(run / "run.json", format=1), ["older"]),
     "foreign": (lambda run: (run / "run.json").write_text('{"name": "x"}'), ["another program"]),
     "torn run.json": (lambda run: (run / "run.json").write_text("{"), ["run.json", "damaged"]),
-    "no weights": (lambda run: (run / "model.safetensors").unlink(), ["not finished", "resume"]),
+    "no weights": (
+        lambda run: (run / "model.safetensors").unlink(),
+        ["model.safetensors: missing", "Copy"],
+    ),
     "torn weights": (
         lambda run: (run / "model.safetensors").write_bytes(b"abc"),
         ["model.safetensors"],
