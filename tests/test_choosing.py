@@ -185,11 +185,17 @@ def test_what_can_not_hold_for_all_models_is_refused_before_any_is_trained(
     assert not (tmp_path / "out").exists()
 
 
+def row(name, right=60.0):
+    score = {"value": right, "low": right - 10, "high": right + 10}
+    return {"name": name, "scores": {"accuracy": score}}
+
+
 def test_of_a_mean_of_vectors_the_rule_says_nothing():
     assert [family_of(name) for name in ("bag", "mean", "rnn")] == ["bag", None, "sequence model"]
     apart = {"difference": -0.5, "low": -1.0, "high": 0.2}
-    models = [{"name": name, "validation": 80.0} for name in ("mean", "rnn")]
+    models = [{**row(name), "validation": 80.0} for name in ("mean", "rnn")]
     result = {"winner": "mean", "second": "rnn", "difference": apart, "significant": False}
+    result["baseline"] = row("most frequent label", 40.0)
     verdict = verdict_of({**result, "models": models, "rule": {"held": None}})
     assert verdict.startswith("mean did best on the validation part (as well did rnn). On the test")
     assert "0.50 points behind rnn" in verdict and verdict.endswith("which may be chance.")
@@ -215,11 +221,20 @@ def test_the_best_of_both_families_say_whether_the_rule_was_right(
     )
     found = _held("bag", whole)
     assert asked == [("bag by naive Bayes and SVM", "transformer")] and found["held"] is held
-    models = [{"name": e.name, "validation": e.validated} for e in whole]
+    models = [{**row(e.name), "validation": e.validated} for e in whole]
     result = {"winner": "mean", "second": "rnn", "difference": apart, "significant": False}
+    result["baseline"] = row("most frequent label", 40.0)
     verdict = verdict_of({**result, "models": models, "rule": {"predicts": "bag", **found}})
-    assert "The rule predicted a bag: the best one (bag by naive Bayes and SVM) is" in verdict
+    assert "The rule predicted a bag: the best one, bag by naive Bayes and SVM, is" in verdict
+    assert "the best sequence model, transformer (95 %" in verdict
     assert verdict.endswith(f"{said}.")
+    assert "learned nothing" not in verdict
+    result["baseline"] = row("most frequent label", 55.0)
+    verdict = verdict_of({**result, "models": models, "rule": {"held": None}})
+    assert (
+        "It may have learned nothing: always saying the most frequent label is right about 55.00"
+        in verdict
+    )
     assert _held("bag", [e for e in whole if "bag" not in e.name]) == {"held": None}
 
 

@@ -1,5 +1,6 @@
 """`regard compare`: is one run better than another, or was it luck? And which model for my data?"""
 
+import sys
 from pathlib import Path
 
 import click
@@ -99,15 +100,19 @@ def which(
     """Which model for a table?"""
     if path.is_dir():
         raise ConfigError(f"{path}: compare it with which run? Name a second one.")
-    from regard.lens.learning import HEAD, row_of, verdict_of
+    from regard.lens.learning import HEAD, rows_of, verdict_of
     from regard.run.choosing import which_model
 
     say(f"Reading {path} ...")
-    result = which_model(path, out, columns=chosen, budget=budget, sets=sets, heard=say)
+    try:
+        result = which_model(path, out, columns=chosen, budget=budget, sets=sets, heard=say)
+    except KeyboardInterrupt:
+        say(f"\nStopped. What was trained is in {out}; another comparison begins anew.")
+        sys.exit(130)
     if as_json:
         echo_json(result)
         return
-    rows = [list(row) for row in (HEAD, *map(row_of, result["models"]))]
+    rows = [list(row) for row in (HEAD, *rows_of(result))]
     click.echo("\n".join(columns(rows, right=(1, 3, 4, 5))))
     click.echo(f"\n{verdict_of(result)}")
     say(f"In {out}: every run, curve.png, report.html.")

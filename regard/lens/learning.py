@@ -69,7 +69,7 @@ def learning_curve(points: Sequence[Tree]) -> bytes:
 
 def choice_page(result: Tree, rule: str, png: bytes) -> str:
     """One page, without anything from elsewhere."""
-    rows = [HEAD, *map(row_of, result["models"])]
+    rows = [HEAD, *rows_of(result)]
     return PAGE.format(
         rule=escape(rule),
         verdict=escape(verdict_of(result)),
@@ -79,7 +79,14 @@ def choice_page(result: Tree, rule: str, png: bytes) -> str:
     )
 
 
-def row_of(model: Tree) -> tuple[str, ...]:
+def rows_of(result: Tree) -> list[tuple[str, ...]]:
+    """Of each model, and of whoever says the most frequent label, whatever the text."""
+    beside = result["baseline"]
+    last = (beside["name"], "", interval(beside["scores"]["accuracy"]), "", "", "")
+    return [*map(_row_of, result["models"]), last]
+
+
+def _row_of(model: Tree) -> tuple[str, ...]:
     return (
         model["name"],
         f"{model['validation']:.2f}",
@@ -98,14 +105,30 @@ def verdict_of(result: Tree) -> str:
         f"{_best(result['models'])}. On the test part, which had no say in that, "
         f"{result['winner']} is {_apart(result['difference'], result['second'])}, {real}."
     )
-    rule = result["rule"]
+    return " ".join([found, *_about_nothing(result), *_about_the_rule(result["rule"])])
+
+
+def _about_nothing(result: Tree) -> list[str]:
+    """Where the winner may be no better than one that has learned nothing."""
+    usual = result["baseline"]["scores"]["accuracy"]["value"]
+    if result["models"][0]["scores"]["accuracy"]["low"] > usual:
+        return []
+    return [
+        f"It may have learned nothing: always saying the most frequent label is right about "
+        f"{usual:.2f} %, which is within its interval, or above."
+    ]
+
+
+def _about_the_rule(rule: Tree) -> list[str]:
     if "difference" not in rule:
-        return found
-    return (
-        f"{found} The rule predicted a {rule['predicts']}: the best one ({rule['best']}) is "
-        f"{_apart(rule['difference'], 'the best of the others')} ({rule['other']}), "
+        return []
+    families = ("bag", "sequence model")
+    first, other = families if rule["predicts"] == "bag" else families[::-1]
+    told = _apart(rule["difference"], f"the best {other}, {rule['other']}")
+    return [
+        f"The rule predicted a {first}: the best one, {rule['best']}, is {told}, "
         f"{HELD[rule['held']]}."
-    )
+    ]
 
 
 def _best(models: Sequence[Tree]) -> str:

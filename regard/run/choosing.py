@@ -79,9 +79,10 @@ def rule_for(train: Sequence[Labelled]) -> Tree:
 
 
 def told(rule: Tree) -> str:
+    ratio = f"{rule['ratio']:,.0f}" if rule["ratio"] >= 10 else f"{rule['ratio']:.1f}"
     return (
-        f"{rule['samples']:,} texts of {rule['mean_length']:.0f} words: {rule['ratio']:,.0f} texts "
-        f"for each word, so the rule ({RATIO:,}) predicts a {rule['predicts']}."
+        f"{rule['samples']:,} texts of {rule['mean_length']:.0f} words: {ratio} texts for each "
+        f"word, so the rule ({RATIO:,}) predicts a {rule['predicts']}."
     )
 
 
@@ -96,6 +97,7 @@ def _report(rule: Tree, entries: list[Entry], notes: list[str], out: Path) -> Tr
     result = {
         "rule": {**rule, **_held(rule["predicts"], whole)},
         "models": [_row(entry) for entry in whole],
+        "baseline": best.run.facts["test"]["baselines"][0],  # the most frequent label
         "winner": best.name,
         "second": second.name,
         "difference": found,
