@@ -12,6 +12,10 @@ from typing import Any
 PAD, START, STOP, UNKNOWN = range(4)
 SPECIALS = ("<pad>", "<start>", "<stop>", "<unknown>")
 FIRST_PIECE = len(SPECIALS)
+UNSPACED = (  # letters of scripts without blanks between words: Thai to Khmer, Japanese, Chinese
+    "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f"
+)
 
 SCORE_TITLES = {
     "token_accuracy": "next tokens right, %",

@@ -2,8 +2,9 @@
 
 Words are what WORD finds: runs of letters and digits, of one character too ("I", "7"), and every
 ! and ? by itself, since they set a rave apart from a remark and a question from an answer. "Don't"
-is two words, "don" and "t", and their pair. Where they are asked for, grams of letters stand beside
-them: all that are 2 to so many characters long, marks and blanks included.
+is two words, "don" and "t", and their pair. In scripts without blanks every letter is a word. Where
+they are asked for, grams of letters stand beside them: all that are 2 to so many characters long,
+marks and blanks included.
 
 Two texts that are judged together share a row: the grams that both have, those that only the first
 and those that only the second has, each with its mark, and numbers that say how far they overlap.
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from regard.errors import DataError
 from regard.label_shapes import BagSettings
+from regard.names import UNSPACED
 
 Floats = NDArray[np.float64]
 Options = dict[str, Any]  # of scikit-learn
@@ -30,7 +32,7 @@ class NoGrams(DataError):
     """No gram is in as many texts as it must be."""
 
 
-WORD = r"\w+|[!?]"
+WORD = rf"(?=\w)[{UNSPACED}]|[^\W{UNSPACED}]+|[!?]"
 MARKS = ("both: ", "first: ", "second: ")  # no gram of words has a colon
 LETTERS = "letters:"  # what follows is the gram, from its first blank to its last
 OVERLAPS = (

@@ -1,6 +1,7 @@
 """Settings that fit someone's labelled texts, each with its reason. Whatever the person has set is
 kept."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from regard.data.splits import default_shares
 from regard.errors import ConfigError
 from regard.files import read_table
 from regard.label_shapes import BagSettings
-from regard.names import KEEPS
+from regard.names import KEEPS, UNSPACED
 from regard.tasks.label_data import read_part, read_sides
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.label_teaching import unlabelled, with_unlabelled
@@ -119,9 +120,20 @@ def _tokens(tree: Tree, train: Sequence[Labelled]) -> tuple[Tree, str]:
         return {**tree, "tokens": begun["tokens"]}, f"those of {tree['begin']}"
     letters = sum(len(e.text) + len(e.other) for e in train)
     size = int(min(20_000, max(400, round(letters / 300, -2))))
-    tree = fill(tree, {"tokens": {"kind": "bpe", "size": size, "lowercase": True}})
-    kind = tree["tokens"]["kind"]
-    return tree, f"{kind} of up to {tree['tokens'].get('size', size):,} ids"
+    unspaced = _are_unspaced(train)
+    kind = {"kind": "character"} if unspaced else {"kind": "bpe", "size": size}
+    tree = fill(tree, {"tokens": {**kind, "lowercase": True}})
+    tokens = tree["tokens"]
+    about = f" of up to {tokens['size']:,} ids" if "size" in tokens else "s"
+    why = ", since no blanks stand between words" if unspaced else ""
+    return tree, f"{tokens['kind']}{about}{why}"
+
+
+def _are_unspaced(train: Sequence[Labelled]) -> bool:
+    """Whether most letters are of scripts that put no blanks between words: of Chinese, byte-pair
+    encoding learned whole clauses by heart."""
+    text = " ".join(e.text for e in train[:: -(-len(train) // LOOKED_AT)])
+    return 2 * len(re.findall(f"[{UNSPACED}]", text)) > sum(map(str.isalpha, text))
 
 
 def _lengths(tree: Tree, train: Sequence[Labelled]) -> tuple[Tree, str]:
@@ -167,7 +179,8 @@ def _model(tree: Tree, texts: int, budget: float) -> tuple[Tree, str]:
         more |= {"segments": 2} if _told_apart(tree) else {}
         tree = fill(tree, {"model": {**shape, **more}})
     model = tree["model"]
-    depth = f", {model['layers']} layers" if "layers" in model else ""
+    layers = model.get("layers", 0)
+    depth = f", {layers} layer{'s' * (layers > 1)}" if layers else ""
     return tree, f"{kind}{depth}, width {model['width']}"
 
 

@@ -206,6 +206,14 @@ def test_words_are_runs_of_letters_and_digits_and_each_mark_that_asks_or_shouts(
     assert grams.known == ["!", "10", "7", "?", "like"]
 
 
+def test_where_no_blanks_stand_between_words_each_letter_is_one():
+    settings = BagSettings(weights="binary", min_count=1, grams=1)
+    grams, _ = Grams.fit(settings, ["包裹坏了!iPhone 13 が", "ไก่ go"], None)
+    assert grams.known == sorted(
+        ["!", "13", "go", "iphone", "が", "了", "包", "坏", "裹", "ก", "ไ"]
+    )
+
+
 def test_settings_decide_which_grams_are_known():
     assert any(" " in gram for gram in fitted(grams=2).grams.known)
     assert not any(" " in gram for gram in fitted(grams=1).grams.known)
@@ -413,7 +421,7 @@ def test_what_is_saved_are_arrays_and_readable_grams(saved):
     assert sorted(path.name for path in saved.iterdir()) == ["bag.json", "bag.safetensors"]
     facts = json.loads((saved / "bag.json").read_text(encoding="utf-8"))
     assert facts["grams"] == sorted(facts["grams"]) and "straße" in facts["grams"]
-    assert "東京" in (saved / "bag.json").read_text(encoding="utf-8")
+    assert "東 京" in (saved / "bag.json").read_text(encoding="utf-8")
     assert load_file(saved / "bag.safetensors")["weights"].shape == (len(facts["grams"]), 3)
 
 

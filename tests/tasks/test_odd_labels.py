@@ -307,3 +307,19 @@ def test_smoothing_leaves_the_border_of_yes_and_no_where_it_is():
     certain = torch.tensor([[40.0]], dtype=torch.float64, requires_grad=True)
     loss_of_several(certain, [[0]], None, smoothing=0.2).backward()
     assert certain.grad.item() == pytest.approx(0.1), "0.9 is wanted, not 1"
+
+
+def test_texts_without_blanks_are_read_letter_by_letter(tmp_path):
+    """Of whole clauses nothing could be known about a new one."""
+    rows = [
+        (f"{'我很高兴' if n % 2 else '我很难过'}{chr(0x4E00 + n)}", "ab"[n % 2]) for n in range(60)
+    ]
+    recipe, reasons = make_recipe("classify", [written(tmp_path / "x.csv", rows)])
+    assert recipe.tokens.kind == "character"
+    assert dict(reasons)["tokens"] == "characters, since no blanks stand between words"
+    named, _ = make_recipe("classify", [tmp_path / "x.csv"], ["tokens.kind=bpe"])
+    assert named.tokens.kind == "bpe"
+    spaced, _ = make_recipe("classify", [written(tmp_path / "y.csv", [
+        (f"so glad 高 {n}", "a") if n % 2 else (f"so sad {n}", "b") for n in range(60)
+    ])])  # fmt: skip
+    assert spaced.tokens.kind == "bpe"
