@@ -27,8 +27,12 @@ from regard.names import Prediction
 from regard.tasks.classify_bag import ClassifyByBag
 from regard.tasks.judging import TOKENS_AT_ONCE, Judging, likeliest, source_of
 from regard.tasks.label_data import texts_of
+from regard.tasks.label_places import Place, places_of_grams, places_of_tokens
 from regard.tasks.labelling import Labelling
 
+Piece = tuple[str, float, tuple[Place, ...]]
+
+LEAST = 0.0005  # in a probability or a score: less is nothing
 WAYS = ("weights", "gradient", "leave-one-out", "rollout")
 
 
@@ -40,11 +44,34 @@ class Explained(NamedTuple):
     pieces: tuple[tuple[str, float], ...]
     """Each token, or gram, and what it did for the label; below 0: against it. The specials that
     stand around a text are left out."""
+    places: tuple[tuple[Place, ...], ...]
+    """The stretches of the text that each of them stands on, if any."""
 
     @property
     def probability(self) -> float:
         """Of the label, as `predict` tells it."""
         return (self.judgement.probabilities or {})[self.label]
+
+    @property
+    def idle(self) -> bool:
+        """Does no piece by itself change anything? Shares of what was looked at change nothing
+        anyway."""
+        return self.how != "rollout" and all(abs(value) < LEAST for _, value in self.pieces)
+
+    def stretches(self) -> list[tuple[Place, float]]:
+        """Parts of the text in their order, and what they did: what a piece did is shared evenly
+        by the stretches that it stands on, so that all together have done the same."""
+        found: dict[Place, float] = {}
+        for (_, value), places in zip(self.pieces, self.places, strict=True):
+            for place in places:
+                found[place] = found.get(place, 0.0) + value / len(places)
+        apart: list[tuple[Place, float]] = []
+        for (start, stop), value in sorted(found.items()):
+            if apart and start < apart[-1][0][1]:  # tokens that are bytes of one character
+                (begin, end), other = apart.pop()
+                start, stop, value = begin, max(stop, end), other + value
+            apart.append(((start, stop), value))
+        return apart
 
     def as_json(self) -> dict[str, Any]:
         pieces = [list(piece) for piece in self.pieces]
@@ -71,18 +98,19 @@ def explain(task: Any, network: nn.Module, text: str, how: str | None = None) ->
     (found,) = task.predictor(network).predict([text])
     label = task.labels.index(likeliest(found))
     pieces = _grams(task, network, text, label) if bag else _tokens(task, network, text, label, how)
-    return Explained(found, task.labels[label], how, tuple(pieces))
+    told = tuple((piece, value) for piece, value, _ in pieces)
+    return Explained(found, task.labels[label], how, told, tuple(place for *_, place in pieces))
 
 
-def _grams(task: Any, network: nn.Module, text: str, label: int) -> list[tuple[str, float]]:
+def _grams(task: Any, network: nn.Module, text: str, label: int) -> list[Piece]:
     first, second = texts_of(text, task.pairs)
     parts = task.bag(network).weights_of(first, second if task.pairs else None)
-    return [(name, float(weights[label])) for name, weights in parts]
+    places = places_of_grams(task, text, [name for name, _ in parts])
+    found = zip(parts, places, strict=True)
+    return [(name, float(weights[label]), place) for (name, weights), place in found]
 
 
-def _tokens(
-    task: Any, network: nn.Module, text: str, label: int, how: str
-) -> list[tuple[str, float]]:
+def _tokens(task: Any, network: nn.Module, text: str, label: int, how: str) -> list[Piece]:
     network.eval()
     encoded = task.encode(text)
     device = next(network.parameters()).device
@@ -91,8 +119,10 @@ def _tokens(
         values = leave_one_out(task.predictor(network), source, label)
     else:
         values = {"gradient": gradient, "rollout": rollout}[how](network, source, label).tolist()
-    told = zip(task.pieces(text), values, encoded.ids, strict=True)
-    return [(piece, value) for piece, value, i in told if i > 2]  # without START and STOP
+    places = places_of_tokens(task, text)
+    told = zip(task.pieces(text), values, places, encoded.ids, strict=True)
+    # without START and STOP
+    return [(piece, value, place) for piece, value, place, i in told if i > 2]
 
 
 def gradient(network: nn.Module, source: Source, label: int) -> Tensor:

@@ -3,7 +3,9 @@
 import json
 import math
 import random
+import re
 from dataclasses import replace
+from html.parser import HTMLParser
 from unittest import mock
 
 import pytest
@@ -11,7 +13,8 @@ import torch
 from click.testing import CliRunner
 
 from regard.build import new_training
-from regard.cli.explaining import page, told
+from regard.cli.explained_page import page
+from regard.cli.explaining import LETTERS, _in_word, told
 from regard.cli.predict import predict
 from regard.errors import ConfigError
 from regard.lens.explain import explain
@@ -20,6 +23,7 @@ from regard.models.encoder import Source
 from regard.names import START, STOP, UNKNOWN
 from regard.nn.embeddings import TokenEmbedding
 from regard.run import finish, train
+from regard.tasks.label_places import places_of_grams
 from regard.tasks.recipe import check_recipe
 
 SHAPES = {
@@ -195,6 +199,117 @@ def test_words_are_explained_before_letters_which_are_told_to_be_letters(runs):
     assert ">it was</span>" in written and ">␣gr</span>" in written and last.strip(" ()") in written
 
 
+class Coloured(HTMLParser):
+    """A page as a browser reads it: the text, and each coloured piece with its number."""
+
+    def __init__(self, written):
+        super().__init__()
+        self.text, self.pieces, self.number, self.inside = "", [], None, False
+        self.feed(written)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.inside |= tag == "p" and attributes.get("class") == "text"
+        self.number = attributes.get("title") if tag == "span" else self.number
+
+    def handle_endtag(self, tag):
+        self.inside &= tag != "p"
+        self.number = None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.text += data
+        if self.inside and self.number:
+            self.pieces.append((data, float(self.number)))
+
+
+@pytest.mark.parametrize("name", ["bag", "letters", "mean", "transformer"])
+@pytest.mark.parametrize("text", ["It was\n a  great,  great film <b>!", "İt WAS a Great film. 坏"])
+def test_a_page_shows_the_text_as_it_was_typed_and_its_parts_add_up(runs, name, text):
+    found = runs[name].explain(text)
+    seen = Coloured(page([found]))
+    assert seen.text == text
+    values = [value for piece, value in found.pieces if not piece.startswith(LETTERS)]
+    assert sum(v for _, v in seen.pieces) == pytest.approx(sum(values), abs=1e-4 * len(values))
+    assert {"great", "Great"} & {piece.strip(",") for piece, _ in seen.pieces}
+    assert f"speaks for {found.label}" in page([found]) and "speaks against it" in page([found])
+
+
+def test_a_word_of_a_bag_has_the_colour_of_all_grams_it_is_part_of(runs):
+    found = runs["bag"].explain("was a great, great film")
+    seen, values = Coloured(page([found])).pieces, dict(found.pieces)
+    assert [word for word, _ in seen] == ["was", "a", "great", "great", "film"]
+    great, film = values["great"] / 2, values["great film"] / 2
+    assert seen[2][1] == pytest.approx(great + values["a great"] / 2, abs=1e-4)
+    assert seen[3][1] == pytest.approx(great + film, abs=1e-4)
+    assert seen[4][1] == pytest.approx(values["film"] + film, abs=1e-4)
+
+
+def test_grams_stand_below_the_text_the_strongest_first(runs):
+    found = runs["bag"].explain(TEXT)
+    rows = re.findall(r"<td><span[^>]*>(.*?)</span></td><td>(.*?)</td>", page([found]))
+    sizes = [abs(float(number)) for _, number in rows]
+    assert sizes == sorted(sizes, reverse=True) and len(rows) == len(found.pieces)
+    assert sorted(name for name, _ in rows) != [name for name, _ in rows]
+
+
+def test_where_two_texts_are_judged_grams_stand_in_the_text_that_has_them():
+    task = mock.Mock(pairs=True)
+    task.recipe.model.lowercase = True
+    grams = ["both: it", "first: rains", "second: it snows", "overlap: length", "letters:it"]
+    found = places_of_grams(task, "It rains\tit snows", grams)
+    assert found == [((0, 2), (9, 11)), ((3, 8),), ((9, 11), (12, 17)), (), ()]
+
+
+def test_where_nothing_changes_the_judgement_it_is_said_and_no_bar_or_colour_is_drawn(runs):
+    found = runs["mean"].explain(TEXT)
+    faint = found._replace(pieces=tuple((piece, v * 1e-5) for piece, v in found.pieces))
+    said = "nothing in this text changes the judgement by itself"
+    assert said in told(faint)[1] and len(told(faint)) == 3
+    written = page([faint])
+    assert said[1:] in written and "rgb(" not in written and Coloured(written).text == TEXT
+    assert not found.idle and said not in "".join(told(found))
+    assert not faint._replace(how="rollout").idle, "shares are not effects"
+
+
+def test_of_a_text_without_a_known_gram_it_is_said_what_then_decides(runs):
+    found = runs["bag"].explain("xyzzy qwert")
+    said = "no known gram is in this text"
+    assert found.pieces == () and said in told(found)[1] and "labels were" in told(found)[1]
+    assert said[1:] in page([found])
+
+
+def test_the_page_says_which_part_of_a_long_text_was_read_and_marks_the_rest(runs, tmp_path):
+    home, text = tmp_path / "page.html", "great " * 22 + "the end"
+    CliRunner().invoke(predict, [str(runs["mean"].folder), text, "--explain", "--html", str(home)])
+    written = home.read_text()
+    assert "only the beginning was read" in written
+    assert '<span class="unread"> the end</span>' in written
+    assert Coloured(written).text == text
+    short = page([runs["mean"].explain(TEXT)], "head")
+    assert "was read" not in short and 'class="unread"' not in short
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "shown"),
+    [
+        ("my parcel", (2, 5), "[pa]rcel"),
+        ("my parcel", (2, 9), "parcel"),
+        ("a\tb", (1, 2), "\\t"),
+        ("x" * 30, (14, 16), "…xxxxxxxxxxxx[xx]xxxxxxxxxxxx…"),
+    ],
+)
+def test_a_token_is_named_within_its_word(text, place, shown):
+    assert _in_word(text, place) == shown
+
+
+def test_what_the_brackets_are_is_said_where_there_are_any(runs):
+    found = runs["mean"].explain(TEXT)
+    assert "brackets" not in told(found)[0]
+    parts = found._replace(places=tuple(((a, b - 1),) for ((a, b),) in found.places))
+    assert "brackets" in told(parts)[0] and any("[grea]t" in row for row in told(parts))
+
+
 def test_where_no_label_is_given_the_likeliest_is_explained(runs):
     run = runs["several"]
     chances = next(run.stream(["7"])).probabilities
@@ -258,11 +373,11 @@ def test_in_the_terminal_as_json_and_as_a_page(runs, tmp_path):
     home = tmp_path / "page.html"
     folder = str(runs["two"].folder)  # it knows the word <b>
     done = CliRunner().invoke(
-        predict, [folder, "great\tit was <b>", "--explain", "--html", str(home)]
+        predict, [folder, "it was a awful film\tso it was <b>", "--explain", "--html", str(home)]
     )
     assert "<b>" in done.stdout, "in the terminal as it is"
     written = home.read_text()
-    assert ">&lt;b&gt;</span>" in written and "<b>" not in written and "great" in written
+    assert ">&lt;b&gt;</span>" in written and "<b>" not in written and "awful" in written
 
 
 def test_no_label_gets_into_a_page_as_a_tag(runs):
@@ -272,5 +387,5 @@ def test_no_label_gets_into_a_page_as_a_tag(runs):
         label="<i>", judgement=replace(found.judgement, output="<u>", probabilities=chances)
     )
     written = page([named])
-    assert "&lt;i&gt; (100 %; given: &lt;u&gt;)" in written
+    assert "&lt;i&gt; (100 %; given: &lt;u&gt;)" in written and "for &lt;i&gt;" in written
     assert "<i>" not in written and "<u>" not in written
