@@ -161,7 +161,8 @@ class Picture:
         """The part of the picture a person asks for, layers and heads counted from 1."""
         maps = self.maps
         if name is not None:
-            maps = tuple(m for m in maps if m.name == name)
+            # what is asked of all networks is answered by linear models in their own way
+            maps = tuple(m for m in maps if m.name == name or (name == "influence" and m.whole))
             if not maps:
                 known = {m.name for m in self.maps}
                 raise ConfigError(f'there is no attention "{name}".{did_you_mean(name, known)}')

@@ -166,6 +166,8 @@ def test_a_linear_model_is_drawn_by_what_each_piece_adds_and_never_called_attent
     (found,) = picture.maps
     told = run.explain(TEXT, None if what == "gram" else "gradient")  # exact, for what is linear
     assert found.labels == (f"what each {what} adds to the label",)
+    asked = run.influence(TEXT).only(name="influence")
+    assert (asked.maps[0].weights == found.weights).all(), "regard look --attention influence"
     assert found.rows == (f"for:{told.label}", f"against:{told.label}")
     drawn = dict(zip(found.columns, found.mean[0] - found.mean[1], strict=True))
     values = {piece: value for piece, value in told.pieces if piece in drawn}
