@@ -7,7 +7,8 @@ from pathlib import Path
 from regard.data.characters import KINDS, OddCharacters
 from regard.data.duplicates import Prints, repeats
 from regard.data.findings import FEW, Finding, Sightings, found
-from regard.data.summary import Lengths, Values
+from regard.data.summary import Lengths
+from regard.data.values import Values
 
 OUTLIER, LONG = 20, 1000  # so many times the median, and so many characters, is too long
 LONGEST_CHOSEN = 512  # tokens: above it, training never chooses model.max_length by itself

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,10 @@ TOLERATED = 0.02  # share of held-out rows from which on near duplicates make a 
 class Overlap:
     """Takes the pairs of up to three files (training, validation, test), those of one after those
     of another. Without a file of its own, a side gets what training would give it of the first."""
+
+    sources: ClassVar[str] = "sources"
+    rows_alike: ClassVar[str] = "pairs"
+    and_all: ClassVar[str] = "target and all"
 
     def __init__(self, paths: Sequence[Path | None]) -> None:
         self.paths = paths
@@ -92,7 +97,7 @@ class Overlap:
             yield Finding(FEW_TEXTS, "problem", 0, (), "training refuses: no row can be used")
             return
         if whole:
-            yield self._variety(source[:own], target[:own])
+            yield from self._variety(source[:own], target[:own])
         yield from self._inside(source[:own], target[:own])
         yield from self._across(source, target)
         if not labels:
@@ -112,7 +117,7 @@ class Overlap:
         )
         yield self._found("nearly equal sources", "note", varied(evened, source), note)
 
-    def _variety(self, source: Hashes, target: Hashes) -> Finding:
+    def _variety(self, source: Hashes, target: Hashes) -> Iterator[Finding]:
         """Whether there is enough of everything to learn and to divide."""
         sources = distinct(source)
         empty = [name for side, name in enumerate(SIDES) if not self._side(side).any()]
@@ -120,14 +125,17 @@ class Overlap:
             note = "all rows are equal: there is nothing to learn"
         elif empty:
             few = " only (is it the right column?)" if sources < FEWEST else ""
-            note = f"different sources{few}, and none is left for {empty[0]}: training refuses"
+            note = (
+                f"different {self.sources}{few}, and none is left for {empty[0]}: training refuses"
+            )
         elif sources < FEWEST and not all(self.paths):
-            note = "different sources only: too few to divide, so scores would say little"
+            note = f"different {self.sources} only: too few to divide, so scores would say little"
         elif distinct(target) == 1:
             note = "all targets are equal: any model scores 100 %"
         else:
-            return Finding(FEW_TEXTS, "ok")
-        return Finding(FEW_TEXTS, "problem", sources, (), note)
+            yield Finding(FEW_TEXTS, "ok")
+            return
+        yield Finding(FEW_TEXTS, "problem", sources, (), note)
 
     def _across(self, source: Hashes, target: Hashes) -> Iterator[Finding]:
         for side in (1, 2):
@@ -139,20 +147,20 @@ class Overlap:
             near = crossing(self.loose.hashes(), divided, self._side(0))
             yield self._near("held-out", near, divided)
         if self.paths[1] and self.paths[2]:
-            note = "training leaves such sources out of the validation part"
+            note = f"training leaves such {self.sources} out of the validation part"
             twice = crossing(source, self._files == 2, self._files == 1)
-            yield self._found("test sources in validation", "note", twice, note)
+            yield self._found(f"test {self.sources} in validation", "note", twice, note)
 
     def _leaks(self, source: Hashes, target: Hashes, side: int) -> Iterator[Finding]:
         """From a file of its own into the first one, all of it. Equal sources do no harm."""
         name, here, first = SIDES[side], self._files == side, self._files == 0
         exact, gone = crossing(source, here, first), crossing(source, first, here)
         note = f"{_percent(exact, here, name)}; given the file as data.{name}, training leaves out "
-        note += f"its own {len(gone):,} with these sources, and says so"
-        yield self._found(f"{name} sources in training", "note", exact, note)
+        note += f"its own {len(gone):,} with these {self.sources}, and says so"
+        yield self._found(f"{name} {self.sources} in training", "note", exact, note)
         same = crossing(both(source, target), here, first)
-        note = f"{_percent(same, here, name)}, target and all; left out with those sources"
-        yield self._found(f"{name} pairs in training", "note", same, note)
+        note = f"{_percent(same, here, name)}, {self.and_all}; left out with those {self.sources}"
+        yield self._found(f"{name} {self.rows_alike} in training", "note", same, note)
         taken = self._side(side)
         near = crossing(self.loose.hashes(), taken, first & (self.sides != LEFT_OUT))
         yield self._near(name, near, taken)
@@ -161,7 +169,7 @@ class Overlap:
         level: Level = "problem" if len(rows) >= TOLERATED * part.sum() else "note"
         note = f"{_percent(rows, part, name)} differ from one in training only in case, blanks, "
         note += "punctuation or Unicode normalisation; kept"
-        return self._found(f"{name} sources nearly in training", level, rows, note)
+        return self._found(f"{name} {self.sources} nearly in training", level, rows, note)
 
     @property
     def _files(self) -> NDArray[np.uint8]:

@@ -15,13 +15,15 @@ from regard.data.characters import scripts
 from regard.data.duplicates import Prints, distinct
 from regard.data.encoding import FileFacts, inspect
 from regard.data.findings import FEW
-from regard.data.pairs import open_pairs
+from regard.data.formats import Cell
+from regard.data.line_ends import between_rows
+from regard.data.reading import LabelPairs, UnknownLabel, open_texts
 from regard.data.table import Flaw, Table, as_text, open_table
+from regard.data.values import Labels, Values
 from regard.errors import DataError
 
-MOST_LABELS, LABEL_SHARE = 50, 0.05  # a column with so few different values holds labels
-MOST_COUNTED, LONGEST_LABEL = 1000, 100
-LABEL_NAMES = {"label", "labels", "class", "category", "topic", "intent", "sentiment", "tag"}
+RATIO = 1500  # texts for each word of a text: below it a bag of words should do best
+NO_LABEL = "which column is the label, if any is, does not show: --target names it."
 SHOWN, EXAMPLE = 2, 200  # examples of each column, and the characters of one
 
 
@@ -78,28 +80,6 @@ class Lengths:
         }
 
 
-class Values:
-    """How often each value occurs, as long as these may be labels: few, and short."""
-
-    def __init__(self, name: str) -> None:
-        self.named = name.strip().lower() in LABEL_NAMES
-        self.counts: Counter[str] | None = Counter()
-
-    def add(self, text: str) -> None:
-        if self.counts is not None:
-            self.counts[text] += 1
-            if len(self.counts) > MOST_COUNTED or len(text) > LONGEST_LABEL:
-                self.counts = None
-
-    def labels(self) -> dict[str, int] | None:
-        """Counts, the most frequent first; None for a column that does not look like labels."""
-        if not self.counts:
-            return None
-        few = len(self.counts) <= MOST_LABELS
-        few = few and len(self.counts) < LABEL_SHARE * self.counts.total()
-        return dict(self.counts.most_common()) if few or self.named else None
-
-
 @dataclass
 class Column:
     """One column, as far as it has been read."""
@@ -114,14 +94,20 @@ class Column:
     def __post_init__(self) -> None:
         self.values = Values(self.name)
 
-    def add(self, text: str, line: int) -> None:
+    def add(self, cell: Cell, line: int) -> None:
+        text = as_text(cell)
         if len(self.examples) < SHOWN:
             self.examples.append(text if len(text) <= EXAMPLE else text[: EXAMPLE - 1] + "…")
         self.characters.add(len(text), line)
         self.words.add(len(text.split()), line)
         self.prints.add(text)
         self.letters.update(text)
-        self.values.add(text)
+        self.values.add(cell)
+
+    @property
+    def blank(self) -> int:
+        """How many cells have no word."""
+        return self.words.counts[0]
 
     @cached_property
     def distinct(self) -> int:
@@ -159,8 +145,29 @@ class Summary:
     rows: int
     bad_rows: int
 
+    @property
+    def text(self) -> Column | None:
+        """Of texts with labels."""
+        return self._called("text")
+
+    @property
+    def label(self) -> Column | None:
+        return self._called("label")
+
+    def _called(self, role: str) -> Column | None:
+        places = (place for place, name in self.chosen.items() if name == role)
+        return next((self.columns[place] for place in places), None)
+
+    @property
+    def texts_for_a_word(self) -> float:
+        """Texts that have a label, over their mean length in words: a rule of thumb, see RATIO."""
+        if self.text is None or self.label is None:
+            return 0.0
+        return (self.rows - self.label.blank) / max(self.text.words.mean, 1e-9)
+
     def as_json(self) -> dict[str, Any]:
         return {
+            **self._labels_as_json(),
             "data": self.table.name,
             "rows": self.rows,
             "bad_rows": self.bad_rows,
@@ -174,14 +181,32 @@ class Summary:
             ],
         }
 
+    def _labels_as_json(self) -> dict[str, Any]:
+        if self.text is None or self.label is None:
+            return {"read_as": "pairs" if self.chosen else ""}
+        return {
+            "read_as": "labels",
+            "labels": self.label.labels,
+            "rows_without_text": self.text.blank,
+            "rows_without_label": self.label.blank,
+            "texts_for_a_word": round(self.texts_for_a_word, 1),
+        }
+
 
 def summarize(
-    paths: Sequence[Path], source: str | None = None, target: str | None = None
+    paths: Sequence[Path],
+    source: str | None = None,
+    target: str | None = None,
+    labels: bool | None = None,
 ) -> Summary:
     """Read a table, or two parallel files, once, and count. Rows that can not be cut into cells
-    are left out and counted."""
-    table, chosen, notes = _open(paths, source, target)
+    are left out and counted. `labels`: whether the targets are labels; None lets the table itself
+    say it."""
+    table, chosen, notes = _open(paths, source, target, labels)
     columns = tuple(Column(name) for name in table.columns)
+    for place, role in chosen.items():
+        if role == "label":
+            columns[place].values = Labels()
     rows = bad = 0
     for row in table.rows():
         if isinstance(row, Flaw):
@@ -189,19 +214,21 @@ def summarize(
             continue
         rows += 1
         for column, cell in zip(columns, row.cells, strict=True):
-            column.add(as_text(cell), row.line)
-    files = tuple(inspect(path) for path in paths)
+            column.add(cell, row.line)
+    files = tuple(between_rows(inspect(path), table) for path in paths)
     return Summary(table, files, columns, chosen, notes, rows, bad)
 
 
 def _open(
-    paths: Sequence[Path], source: str | None, target: str | None
+    paths: Sequence[Path], source: str | None, target: str | None, labels: bool | None
 ) -> tuple[Table, dict[int, str], tuple[str, ...]]:
     try:
-        pairs = open_pairs(paths, source, target)
-    except DataError:
+        texts = open_texts(paths, source, target, labels)
+    except DataError as error:
         if source is not None or target is not None:
             raise
         table = open_table(paths)
-        return table, {}, table.notes
-    return pairs.table, {pairs.source: "source", pairs.target: "target"}, pairs.notes
+        asked = (NO_LABEL,) if isinstance(error, UnknownLabel) else ()
+        return table, {}, (*table.notes, *asked)
+    roles = ("text", "label") if isinstance(texts, LabelPairs) else ("source", "target")
+    return texts.table, dict(zip((texts.source, texts.target), roles, strict=True)), texts.notes

@@ -1,12 +1,13 @@
-"""How long the texts of a column are, as bars: in the terminal, or as a PNG."""
+"""How long the texts of a column are, and how often each label occurs, as bars: in the terminal, or
+as a PNG."""
 
 import warnings
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import chain, count, pairwise
+from itertools import chain, count, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,9 @@ LONG_TAIL = 3  # the longest is this many times the 95th percentile: bins grow w
 BLOCKS = " ▏▎▍▌▋▊▉█"  # eighths of a cell
 DOTS = 150  # pixels to the inch
 PANEL = (5.2, 3.4)  # inches
-MOST_LETTERS = 18  # of a title
+MOST_LETTERS = 18  # of a title, or a label
+MOST_LABELS = 15  # with a bar of their own
+BLUE = "#31688e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,13 @@ def _bar(size: int, most: int, room: int) -> str:
     return BLOCKS[8] * (eighths // 8) + BLOCKS[eighths % 8].strip()
 
 
-def save_histograms(columns: Sequence[tuple[str, Lengths]], path: Path) -> Path:
-    """One panel for each (name, lengths), side by side. The file appears whole or not at all."""
+def save_histograms(
+    columns: Sequence[tuple[str, Lengths]],
+    path: Path,
+    classes: Sequence[tuple[str, Mapping[str, int]]] = (),
+) -> Path:
+    """One panel for each (name, lengths), and then each (name, rows of each label, the most
+    frequent first), side by side. The file appears whole or not at all."""
     if path.suffix.lower() != ".png":
         raise ConfigError(f"{path}: histograms are saved as .png. Try {path.stem}.png.")
     if not columns:
@@ -107,10 +115,13 @@ def save_histograms(columns: Sequence[tuple[str, Lengths]], path: Path) -> Path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # slow, and only for pictures
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(PANEL[0] * len(columns), PANEL[1]), layout="constrained")
+    number = len(columns) + len(classes)
+    figure = Figure(figsize=(PANEL[0] * number, PANEL[1]), layout="constrained")
     FigureCanvasAgg(figure)  # a canvas of its own: no pyplot, no global state
     for place, (name, lengths) in enumerate(columns, start=1):
-        _panel(figure.add_subplot(1, len(columns), place), name, lengths)
+        _panel(figure.add_subplot(1, number, place), name, lengths)
+    for place, (name, counts) in enumerate(classes, start=len(columns) + 1):
+        _labels_panel(figure.add_subplot(1, number, place), name, counts)
     picture = BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
@@ -124,23 +135,45 @@ def _panel(axes: "Axes", name: str, lengths: Lengths) -> None:
     edges = [bin.low - 0.5 for bin in found]  # so that a bar of one length stands on its number
     if found:
         edges.append(found[-1].high + 0.5)
-        axes.stairs([bin.count for bin in found], edges, fill=True, color="#31688e")
+        axes.stairs([bin.count for bin in found], edges, fill=True, color=BLUE)
     if has_long_tail(lengths):
         axes.set_xscale("symlog", linthresh=10)
         axes.set_xlim(edges[0], edges[-1])
     else:
-        axes.locator_params(axis="x", integer=True)
+        axes.locator_params(axis="x", integer=True, min_n_ticks=1)  # 7, not 7 7 7, if all have 7
     _mark(axes, lengths)
-    title = visible(name, blank=" ")
-    title = title if len(title) <= MOST_LETTERS else title[: MOST_LETTERS - 1] + "…"
-    axes.set_title(title, fontsize=10, loc="left", parse_math=False)
     axes.set_xlabel("characters in a text", fontsize=9)
     axes.set_ylabel("texts", fontsize=9)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    _finish(axes, name)
+
+
+def _labels_panel(axes: "Axes", name: str, counts: Mapping[str, int]) -> None:
+    """A bar for each label, the most frequent on top. How many have none is told below."""
+    shown = [(_short(label), count) for label, count in islice(counts.items(), MOST_LABELS)]
+    sizes, places = [count for _, count in shown], range(len(shown))
+    axes.bar_label(axes.barh(places, sizes, color=BLUE), fmt="{:,.0f}", fontsize=8, padding=2)
+    axes.set_yticks(places, [label for label, _ in shown], parse_math=False)
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
+    axes.locator_params(axis="x", integer=True, min_n_ticks=1)
+    rest = [*counts.values()][MOST_LABELS:]
+    more = f" (and {sum(rest):,} with {len(rest):,} other labels)" if rest else ""
+    axes.set_xlabel(f"texts{more}", fontsize=9)
+    _finish(axes, name)
+
+
+def _finish(axes: "Axes", name: str) -> None:
+    axes.set_title(_short(name), fontsize=10, loc="left", parse_math=False)
     axes.tick_params(labelsize=8)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def _short(name: str) -> str:
+    seen = visible(name, blank=" ")
+    return seen if len(seen) <= MOST_LETTERS else seen[: MOST_LETTERS - 1] + "…"
 
 
 def _mark(axes: "Axes", lengths: Lengths) -> None:

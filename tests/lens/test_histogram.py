@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from regard.data.summary import Lengths
 from regard.errors import ConfigError
-from regard.lens.histogram import BARS, bins, draw_histogram, has_long_tail, save_histograms
+from regard.lens.histogram import (
+    BARS,
+    MOST_LABELS,
+    bins,
+    draw_histogram,
+    has_long_tail,
+    save_histograms,
+)
 
 ROOT = Path(__file__).parents[2]
 some_lengths = st.lists(st.one_of(st.integers(0, 30), st.integers(0, 10**7)), max_size=60)
@@ -81,6 +88,42 @@ def test_a_picture_that_can_not_be_made_says_why(tmp_path, name, columns, messag
     with pytest.raises(ConfigError, match=message):
         save_histograms([("a", counted([1]))] * columns, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The axes of what is saved."""
+    from matplotlib.figure import Figure
+
+    figures = []
+    save = Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda f, *a, **k: (figures.append(f), save(f, *a, **k)))
+    return lambda: figures[-1].axes
+
+
+def labels_of(axis):
+    low, high = sorted(axis.get_view_interval())
+    ticks = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+    return [tick.get_text() for at, tick in ticks if low <= at <= high]
+
+
+@pytest.mark.parametrize("lengths", [[7] * 9, [7, 8] * 9, [0] * 3, [*range(30)]])
+def test_no_number_stands_twice_at_an_axis(tmp_path, drawn, lengths):
+    save_histograms([("a", counted(lengths))], tmp_path / "a.png", [("b", {"x": 1, "y": 2})])
+    for axes in drawn():
+        shown = labels_of(axes.xaxis)
+        assert shown and len(set(shown)) == len(shown)
+
+
+def test_each_label_has_a_bar_of_its_rows_the_most_frequent_on_top(tmp_path, drawn):
+    counts = {f"label $x$ {n}": 100 - n for n in range(MOST_LABELS + 5)}
+    save_histograms([("a", counted([3, 4]))], tmp_path / "a.png", [("kind", counts)])
+    _, axes = drawn()
+    assert [bar.get_width() for bar in axes.patches] == [*counts.values()][:MOST_LABELS]
+    assert axes.patches[0].get_y() < axes.patches[1].get_y() and axes.yaxis_inverted()
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [*counts][:MOST_LABELS]
+    assert axes.get_xlabel() == "texts (and 415 with 5 other labels)"
+    assert axes.get_title(loc="left") == "kind"
 
 
 def test_drawing_in_the_terminal_does_not_load_matplotlib():
