@@ -5,7 +5,7 @@ recipe. `toml.py` reads and writes them.
 """
 
 import re
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -34,8 +34,8 @@ class Settings(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        kinds = get_args(cls.model_fields[info.field_name or ""].annotation)
         kind = cls.model_fields[info.field_name or ""].annotation
+        kinds = () if get_origin(kind) is tuple else get_args(kind)  # of shares there are three
         if not {int, float}.isdisjoint({kind, *kinds}) and isinstance(value, str | bool):
             raise ValueError(f"expected a number, found {value!r}.")
         return value

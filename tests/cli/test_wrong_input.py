@@ -130,6 +130,10 @@ COMMANDS = {
         ["train", "translate", "good.tsv", "--set", "model.width=wide"],
         ["model.width", "wide", "expected a number"],
     ),
+    "shares": (
+        ["train", "translate", "good.tsv", "--set", "data.split=60,20,20"],
+        ["data.split", "as in [90, 5, 5]", "'60,20,20'"],
+    ),
     "a section": (["train", "translate", "good.tsv", "--set", "train=3"], ["train", "3"]),
     "a section for all models": (
         ["compare", "head.csv", "--set", "model=rnn"],
