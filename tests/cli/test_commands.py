@@ -179,7 +179,7 @@ def test_a_mistake_gets_a_sentence_and_exit_code_2(finished, tmp_path, args, mes
         (lambda f: (f / "run.json").write_text('{"format": 2}'), "not as Regard writes it"),
         (lambda f: (f / "tokenizer.json").write_text("[]"), "tokenizer.json"),
         (lambda f: (f / "recipe.toml").write_text("task = 3"), "needs a task"),
-        (lambda f: (f / "model.safetensors").unlink(), "not finished"),
+        (lambda f: (f / "model.safetensors").unlink(), "model.safetensors: missing"),
         (
             lambda f: (f / "recipe.toml").write_text(
                 (f / "recipe.toml").read_text().replace("width = 16", "width = 32")
