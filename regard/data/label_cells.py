@@ -1,6 +1,5 @@
 """What can be said about the cells of a table of texts and labels."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,15 +7,14 @@ from pathlib import Path
 
 from regard.data.cells import LONGEST_CHOSEN, Cells
 from regard.data.findings import Finding, Level
-from regard.data.labels import ENOUGH, Labelled, doubts_about
+from regard.data.labels import ENOUGH, Labelled, named_doubts
 
-RARE, ALIKE = "rare labels", "labels that are nearly alike"
-UNEVEN, IDS = "one label for nearly all rows", "labels like ids"
-BEGINS = {  # the doubts, by how they begin
-    RARE: r"[\d,]+ labels? ha(s|ve) fewer than",
-    ALIKE: r"labels that differ only",
-    UNEVEN: r"[\d,]+ of [\d,]+ rows have the label",
-    IDS: r"[\d,]+ different labels, given",
+DOUBTS = {  # what is said of each in a list of findings
+    "rare": "rare labels",
+    "alike": "labels that are nearly alike",
+    "uneven": "one label for nearly all rows",
+    "like ids": "labels like ids",
+    "several": "labels joined in one cell",
 }
 
 
@@ -44,20 +42,17 @@ class LabelCells(Cells):
         yield from super().findings()
 
     def _doubts(self) -> Iterator[Finding]:
-        """Where the labels look like ids, they are rare as well, and nothing is said of that."""
-        said = doubts_about(self.examples, None)
+        said = named_doubts(self.examples, None)
         counts = Counter(example.label for example in self.examples)
-        for name, begin in BEGINS.items():
-            doubt = next((one for one in said if re.match(begin, one)), "")
-            said = [one for one in said if one != doubt]
-            if not doubt:
+        for doubt in dict.fromkeys([*DOUBTS, *said]):
+            name = DOUBTS.get(doubt, f"labels: {doubt}")
+            if doubt not in said:
                 yield Finding(name, "ok")
                 continue
-            refused = name == IDS and self.guessed
+            refused = doubt == "like ids" and self.guessed
             level: Level = "problem" if refused else "note"
-            note = f"training refuses: {doubt}" if refused else doubt
-            yield Finding(name, level, _number(name, counts), (), note)
-        yield from (Finding("doubtful labels", "note", 1, (), doubt) for doubt in said)
+            note = f"training refuses: {said[doubt]}" if refused else said[doubt]
+            yield Finding(name, level, _number(doubt, counts), (), note)
 
     def _outliers(self) -> Finding:
         finding = super()._outliers()
@@ -74,11 +69,11 @@ class LabelCells(Cells):
         return replace(finding, note=note)
 
 
-def _number(name: str, counts: Counter[str]) -> int:
-    """How many labels a doubt is about."""
-    if name == RARE:
+def _number(doubt: str, counts: Counter[str]) -> int:
+    """How many labels it is about."""
+    if doubt == "rare":
         return sum(number < ENOUGH for number in counts.values())
-    if name == ALIKE:
+    if doubt == "alike":
         alike = Counter("".join(label.casefold().split()) for label in counts)
         return sum(number for number in alike.values() if number > 1)
-    return 1 if name == UNEVEN else len(counts)
+    return 1 if doubt == "uneven" else len(counts)

@@ -221,12 +221,23 @@ class DoubtfulLabels(UserWarning):
 
 def doubts_about(examples: Sequence[Labelled], separator: str | None) -> list[str]:
     """What is odd about the labels, in sentences to say aloud."""
+    return list(named_doubts(examples, separator).values())
+
+
+def named_doubts(examples: Sequence[Labelled], separator: str | None) -> dict[str, str]:
+    """The same, by what each is about: like ids, several, rare, alike, uneven. Labels that look
+    like ids, or like several in one, are rare as well, and nothing is said of that."""
     counts = _counts(examples, separator)
     ids = _like_ids(counts)
-    few = f"{ids}. If so, name another column with --target." if ids else _rare(counts)
     several = "" if separator else _several(counts)
-    doubts = (several or few, _alike(counts), _uneven(counts, len(examples)))
-    return [doubt for doubt in doubts if doubt]
+    found = {
+        "like ids": f"{ids}. If so, name another column with --target." if ids else "",
+        "several": several,
+        "rare": "" if ids or several else _rare(counts),
+        "alike": _alike(counts),
+        "uneven": _uneven(counts, len(examples)),
+    }
+    return {name: doubt for name, doubt in found.items() if doubt}
 
 
 def _counts(examples: Iterable[Labelled], separator: str | None) -> Counter[str]:

@@ -9,6 +9,7 @@ from typing import cast
 
 from regard.config import Tree, seconds
 from regard.data.labels import Labelled
+from regard.data.summary import RATIO
 from regard.errors import ConfigError, DataError
 from regard.files import write_bytes, write_text
 from regard.lens.learning import choice_page, learning_curve
@@ -23,7 +24,6 @@ from regard.tasks.label_teaching import labelled
 from regard.tasks.recipe import asked, make_recipe
 from regard.toml import fill
 
-RATIO = 1500  # texts for every word of a text, from which on order can be learned
 TOLERATED = 1.25  # of the budget, before it is told that it was not enough
 
 

@@ -127,13 +127,20 @@ def test_what_is_odd_about_labels_is_what_training_says_of_them(tmp_path):
     assert [found[name].count for name in names] == [3, 3, 1]
     examples = read_part(LabelData(path=str(path)), path).examples
     assert [found[name].note for name in names] == doubts_about(examples, None)
-    assert "doubtful labels" not in found
 
 
 def test_a_doubt_that_is_new_is_not_lost(tmp_path, monkeypatch):
-    monkeypatch.setattr("regard.data.label_cells.doubts_about", lambda *_: ["labels are odd."])
+    odd = {"odd": "labels are odd."}
+    monkeypatch.setattr("regard.data.label_cells.named_doubts", lambda *_: odd)
     found = by_name(audit([table(tmp_path / "rows.tsv", FINE)]))
-    assert found["doubtful labels"].note == "labels are odd."
+    assert found["labels: odd"].note == "labels are odd."
+
+
+def test_labels_that_are_joined_in_a_cell_are_told(tmp_path):
+    names = [f"{one},{other}" for one in "abcd" for other in "abcd" if one != other]
+    rows = [(f"text {n}", names[n % len(names)]) for n in range(300)]
+    found = by_name(audit([table(tmp_path / "rows.tsv", rows)], target="label", labels=True))
+    assert "data.separator=','" in found["labels joined in one cell"].note
 
 
 def test_labels_like_ids_are_a_problem_unless_their_column_was_named(tmp_path):

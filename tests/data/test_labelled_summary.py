@@ -6,7 +6,7 @@ import json
 import pytest
 
 from regard.data.labels import read_labels
-from regard.data.summary import RATIO, summarize
+from regard.data.summary import summarize
 from regard.data.values import Values
 from regard.run import choosing
 
@@ -55,7 +55,6 @@ def test_texts_for_a_word_are_those_of_the_rule_that_compare_knows(tmp_path):
     path = table(tmp_path, [row for row in ROWS if row[1].strip()])
     rule = choosing.rule_for(read_labels(path).examples)
     assert summarize([path]).texts_for_a_word == pytest.approx(rule["ratio"])
-    assert RATIO == choosing.RATIO
 
 
 def test_the_json_of_a_summary_tells_of_labels(tmp_path):
