@@ -17,6 +17,7 @@ from regard.progress import heard, tell
 
 FEW = 3  # how many labels are named
 TOLD = 1000  # rows after which it is told how far it is
+WITHOUT_LABEL = "no label"
 MARKS = ",;|/"  # that people put between labels
 ENOUGH = 10  # examples of a label; of fewer it is talked about
 MOST = 0.95  # a larger share of the rows for one label is talked about
@@ -86,7 +87,15 @@ class LabelTable:
         problem = in_our_words(flaw.problem) if flaw.kind == "json" else flaw.problem
         return DataError(
             f"{self.table.name}:{flaw.line}: {problem} Mend it, or leave such rows out by training "
-            "with --set data.bad_rows=skip."
+            f"with --set data.bad_rows=skip{self._learned_from(flaw)}."
+        )
+
+    def _learned_from(self, flaw: Flaw) -> str:
+        if not flaw.problem.startswith(WITHOUT_LABEL):
+            return ""
+        return (
+            f"; with --set data.unlabelled={self.table.name} too, texts without a label are "
+            "learned from, with labels that bags of words give them"
         )
 
 
@@ -94,7 +103,7 @@ def _missing(line: int, example: Labelled, separator: str | None, two: bool) -> 
     if not example.text.strip():
         what = f"the text is empty; the label is {short(example.label)}."
     elif not labels_of(example.label, separator):
-        what = f"no label; the text is {short(example.text)}."
+        what = f"{WITHOUT_LABEL}; the text is {short(example.text)}."
     elif two and not example.other.strip():
         what = f"the second text is empty; the first is {short(example.text)}."
     else:

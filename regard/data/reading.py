@@ -12,7 +12,7 @@ from regard.data.columns import NO_TEXT, PAIRS
 from regard.data.headers import CODES, LANGUAGES
 from regard.data.label_columns import LABELS, LONGEST
 from regard.data.label_table import in_our_words, open_label_table
-from regard.data.labels import LabelTable, open_labels
+from regard.data.labels import WITHOUT_LABEL, LabelTable, open_labels
 from regard.data.pairs import Pair, PairTable, open_pairs
 from regard.data.table import Flaw, Table, as_text, open_table
 from regard.errors import ConfigError, DataError
@@ -61,7 +61,7 @@ class LabelPairs:
 def _sorted(flaw: Flaw) -> Flaw:
     """A text without a label can be learned from: it is another kind than a label alone."""
     if flaw.kind == "empty":
-        return replace(flaw, kind="label" if flaw.problem.startswith("no label") else "text")
+        return replace(flaw, kind="label" if flaw.problem.startswith(WITHOUT_LABEL) else "text")
     return replace(flaw, problem=in_our_words(flaw.problem)) if flaw.kind == "json" else flaw
 
 

@@ -24,7 +24,8 @@ def test_rows_without_a_label_are_refused_with_their_line_or_skipped(tmp_path):
     path = written(tmp_path, "label\ttext\n a \t b \n\n \tc\na\t\nb\td\ne\n")
     assert problem(path) == (
         f"{path}:4: no label; the text is 'c'. Mend it, or leave such rows out by training with "
-        "--set data.bad_rows=skip."
+        f"--set data.bad_rows=skip; with --set data.unlabelled={path} too, texts without a label "
+        "are learned from, with labels that bags of words give them."
     )
     part = read_labels(path, bad_rows="skip")
     assert part.examples == [Labelled(" b ", "a"), Labelled("d", "b")] and part.skipped == 3
