@@ -7,7 +7,8 @@ from pathlib import Path
 
 from regard.data.cells import LONGEST_CHOSEN, Cells
 from regard.data.findings import Finding, Level
-from regard.data.labels import ENOUGH, Labelled, named_doubts
+from regard.data.label_doubts import ENOUGH, named_doubts
+from regard.data.labels import Labelled
 
 DOUBTS = {  # what is said of each in a list of findings
     "rare": "rare labels",

@@ -122,5 +122,5 @@ def _fitted(settings: BagSettings, rows: Any, labels: NDArray[Any]) -> Any:
     with warnings.catch_warnings():  # where it stops early it is as good as done
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Line Search failed")
-        warnings.filterwarnings("ignore", "The number of unique classes")  # we tell: data/labels.py
+        warnings.filterwarnings("ignore", "The number of unique classes")  # we tell: label_doubts.py
         return judge.fit(rows, labels)

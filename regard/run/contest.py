@@ -12,7 +12,8 @@ from typing import NamedTuple, cast
 
 from regard.build import begin, draft
 from regard.config import Tree
-from regard.data.labels import DoubtfulLabels, Labelled
+from regard.data.label_doubts import DoubtfulLabels
+from regard.data.labels import Labelled
 from regard.data.splits import Splits, place_of
 from regard.errors import DataError
 from regard.files import locked, make_folder, write_text

@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from regard.config import DEFAULT_BUDGET, TokenizerSettings, Tree, seconds
-from regard.data.labels import Labelled, LabelTable, labels_of, open_labels, refuse_ids
+from regard.data.label_doubts import refuse_ids
+from regard.data.labels import Labelled, LabelTable, labels_of, open_labels
 from regard.data.splits import default_shares
 from regard.errors import ConfigError
 from regard.files import read_table

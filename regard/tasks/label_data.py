@@ -6,14 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from regard.data.labels import (
-    DoubtfulLabels,
-    Labelled,
-    doubts_about,
-    read_labels,
-    refuse_one_sided,
-    refuse_useless,
-)
+from regard.data.label_doubts import DoubtfulLabels, doubts_about, refuse_one_sided, refuse_useless
+from regard.data.labels import Labelled, read_labels
 from regard.data.splits import Splits, groups, split
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.parts import parted, shares_left

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.labels import Labelled, doubts_about, refuse_ids, refuse_useless
+from regard.data.label_doubts import doubts_about, refuse_ids, refuse_useless
+from regard.data.labels import Labelled
 from regard.errors import DataError
 
 

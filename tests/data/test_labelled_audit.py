@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.data.audit import audit
-from regard.data.labels import doubts_about, refuse_ids
+from regard.data.label_doubts import doubts_about, refuse_ids
 from regard.data.splits import default_shares
 from regard.errors import DataError
 from regard.tasks.label_data import read_part, read_sides

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from regard.build import new_training
-from regard.data.labels import DoubtfulLabels, Labelled
+from regard.data.label_doubts import DoubtfulLabels
+from regard.data.labels import Labelled
 from regard.data.splits import place_of, side_of
 from regard.errors import ConfigError, DataError
 from regard.label_shapes import BagSettings
