@@ -122,5 +122,6 @@ def _fitted(settings: BagSettings, rows: Any, labels: NDArray[Any]) -> Any:
     with warnings.catch_warnings():  # where it stops early it is as good as done
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Line Search failed")
-        warnings.filterwarnings("ignore", "The number of unique classes")  # we tell: label_doubts.py
+        # data/label_doubts.py tells
+        warnings.filterwarnings("ignore", "The number of unique classes")
         return judge.fit(rows, labels)
