@@ -11,13 +11,14 @@ from click.testing import CliRunner
 from regard.cli.compare import compare
 from regard.data.labels import Labelled, read_labels
 from regard.data.splits import Splits
-from regard.errors import ConfigError
+from regard.errors import ConfigError, TrainingError
 from regard.lens.learning import verdict_of
 from regard.run import Run
 from regard.run.candidates import CANDIDATES, family_of
 from regard.run.choosing import _held, rule_for
 from regard.run.contest import LEAST, WATCHED, Entry, time_for, write_sides
 from regard.tasks.label_baselines import Bags
+from regard.train.training import Training
 
 WORDS = {"good": "fine great lovely happy best".split(), "bad": "poor awful sad worst ugly".split()}
 
@@ -148,6 +149,25 @@ def test_candidates_share_their_baselines_and_one_that_hardly_trained_is_told(
     assert re.search(
         r"  it had time for \d+ % of these texts: give it a larger --budget", done.stderr
     )
+
+
+def test_a_model_that_diverges_is_left_out_and_the_others_go_on(table, tmp_path, monkeypatch):
+    for name in CANDIDATES.keys() - {"bag", "bag by naive Bayes and SVM", "mean"}:
+        monkeypatch.delitem(CANDIDATES, name)
+    monkeypatch.setattr("regard.run.contest.SHARES", {100: 1.0})
+
+    def diverged(self):
+        raise TrainingError("step 3: the loss is NaN.")
+
+    monkeypatch.setattr(
+        "regard.train.training.Training.run",
+        lambda self, run=Training.run: diverged(self) if self.steps else run(self),
+    )
+    done = invoke(table, "--budget", "1s", "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.output
+    assert "  left out: step 3: the loss is NaN." in done.stderr
+    names = {model["name"] for model in json.loads(done.stdout)["models"]}
+    assert names == {"bag", "bag by naive Bayes and SVM"}
 
 
 def test_pairs_are_compared_with_the_settings_that_each_model_has(few, tmp_path):

@@ -15,7 +15,7 @@ from regard.config import Tree
 from regard.data.label_doubts import DoubtfulLabels
 from regard.data.labels import Labelled
 from regard.data.splits import Splits, place_of
-from regard.errors import DataError
+from regard.errors import DataError, TrainingError
 from regard.files import locked, make_folder, write_text
 from regard.models.predictor import Predictor
 from regard.names import CUT, counted
@@ -28,6 +28,7 @@ from regard.tasks.label_teaching import forget, labelled, unlabelled
 from regard.tasks.labelling import Labelling
 from regard.tasks.recipe import make_recipe
 from regard.toml import fill
+from regard.train.training import Training
 
 SHARES = {10: 0.15, 30: 0.25, 100: 0.6}  # percent of the texts, and of a network's time
 LEAST = 1.0  # seconds that a network gets, whatever is left
@@ -63,29 +64,17 @@ class Contest:
     """Of each share, which all candidates stand beside: they learn once."""
 
     def trained(self, name: str, share: int, seconds: float = LEAST) -> Entry | None:
-        """`seconds`: of training, for a network. None where there are too few texts of some
-        class."""
+        """`seconds`: of training, for a network. None where there are too few texts of some class,
+        or where it diverged: the others go on."""
         clock = time.perf_counter()
-        tree = fill(settings_for(name, self.given), {"data": self.section(share)})
-        network = tree["model"]["kind"] != "bag"
-        if network:
-            tree = fill(tree, {"train": {"budget": f"{int(seconds)}s"}})
-        try:
-            with warnings.catch_warnings():  # of the whole they were told already
-                warnings.simplefilter("ignore", DoubtfulLabels)
-                recipe, _ = make_recipe("classify", (), (), tree)
-                training = begin(draft(recipe, self.out / f"{name.replace(' ', '-')}-{share}"))
-        except DataError as error:
-            self.heard(f"{name}, {share} % of the texts: left out. {error}")
-            return None
         self.heard(f"{name}, {share} % of the texts ...")
-        for cut in counted(training.task.cuts(training.batches), CUT) if share == 100 else ():
-            self.heard(f"  {cut}")
-        with locked(training.folder):
-            for _ in training.run():
-                pass
-            run = finish(training, self.baselines.get(share))
-        self.baselines.setdefault(share, run.baselines())
+        try:
+            training = self._begun(name, share, seconds)
+            run = self._learned(training, share)
+        except (DataError, TrainingError) as error:
+            self.heard(f"  left out: {error}")
+            return None
+        learning, network = training.progress.seconds, training.steps > 0
         passes = training.progress.step / training.batches.steps_per_pass
         if network and passes < 1:
             self.heard(
@@ -93,9 +82,28 @@ class Contest:
             )
         validated = run.task.validate(run.network, self.validation)["accuracy"]
         texts, each = cast(Labelling, run.task).texts, _milliseconds(run)
-        learning = training.progress.seconds
         beside = time.perf_counter() - clock - (min(seconds, learning) if network else learning)
         return Entry(name, share, texts, run, validated, each, beside, passes)
+
+    def _begun(self, name: str, share: int, seconds: float) -> Training:
+        tree = fill(settings_for(name, self.given), {"data": self.section(share)})
+        if tree["model"]["kind"] != "bag":
+            tree = fill(tree, {"train": {"budget": f"{int(seconds)}s"}})
+        with warnings.catch_warnings():  # of the whole they were told already
+            warnings.simplefilter("ignore", DoubtfulLabels)
+            recipe, _ = make_recipe("classify", (), (), tree)
+            training = begin(draft(recipe, self.out / f"{name.replace(' ', '-')}-{share}"))
+        for cut in counted(training.task.cuts(training.batches), CUT) if share == 100 else ():
+            self.heard(f"  {cut}")
+        return training
+
+    def _learned(self, training: Training, share: int) -> Run:
+        with locked(training.folder):
+            for _ in training.run():
+                pass
+            run = finish(training, self.baselines.get(share))
+        self.baselines.setdefault(share, run.baselines())
+        return run
 
     def all_within(self, seconds: float) -> list[Entry]:
         """Every candidate with each share of the texts. Bags come first, and every network with
