@@ -207,7 +207,7 @@ def test_what_can_not_hold_for_all_models_is_refused_before_any_is_trained(
 
 def row(name, right=60.0):
     score = {"value": right, "low": right - 10, "high": right + 10}
-    return {"name": name, "scores": {"accuracy": score}}
+    return {"name": name, "scores": {"accuracy": score}, "passes": 0.0 if "bag" in name else 2.0}
 
 
 def test_of_a_mean_of_vectors_the_rule_says_nothing():
@@ -249,6 +249,9 @@ def test_the_best_of_both_families_say_whether_the_rule_was_right(
     assert "the best sequence model, transformer (95 %" in verdict
     assert verdict.endswith(f"{said}.")
     assert "learned nothing" not in verdict
+    models[1]["passes"] = 0.4
+    verdict = verdict_of({**result, "models": models, "rule": {"predicts": "bag", **found}})
+    assert verdict.endswith(f"{said}, but transformer had no time to read all texts once.")
     result["baseline"] = row("most frequent label", 55.0)
     verdict = verdict_of({**result, "models": models, "rule": {"held": None}})
     assert (

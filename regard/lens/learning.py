@@ -105,7 +105,7 @@ def verdict_of(result: Tree) -> str:
         f"{_best(result['models'])}. On the test part, which had no say in that, "
         f"{result['winner']} is {_apart(result['difference'], result['second'])}, {real}."
     )
-    return " ".join([found, *_about_nothing(result), *_about_the_rule(result["rule"])])
+    return " ".join([found, *_about_nothing(result), *_about_the_rule(result)])
 
 
 def _about_nothing(result: Tree) -> list[str]:
@@ -119,15 +119,20 @@ def _about_nothing(result: Tree) -> list[str]:
     ]
 
 
-def _about_the_rule(rule: Tree) -> list[str]:
+def _about_the_rule(result: Tree) -> list[str]:
+    """A network that hardly learned says little about it."""
+    rule = result["rule"]
     if "difference" not in rule:
         return []
+    passes = {model["name"]: model["passes"] for model in result["models"]}
+    hurried = [name for name in (rule["best"], rule["other"]) if 0 < passes[name] < 1]
+    but = f", but {hurried[0]} had no time to read all texts once" if hurried else ""
     families = ("bag", "sequence model")
     first, other = families if rule["predicts"] == "bag" else families[::-1]
     told = _apart(rule["difference"], f"the best {other}, {rule['other']}")
     return [
         f"The rule predicted a {first}: the best one, {rule['best']}, is {told}, "
-        f"{HELD[rule['held']]}."
+        f"{HELD[rule['held']]}{but}."
     ]
 
 
