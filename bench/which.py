@@ -5,7 +5,6 @@ python -m bench.which imdb|trec|newsgroups|sst2 DATA [BUDGET]     20m by default
 Writes bench/results/DATE-which-NAME.json and the learning curve, docs/pictures/which-NAME.png.
 """
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -41,8 +40,6 @@ def compared(name: str, data: Path, budget: str, home: Path) -> Tree:
         sets=sets,
         heard=partial(print, flush=True),
     )
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    shutil.copy(home / "runs" / "curve.png", PICTURES / f"which-{name}.png")
     return found
 
 
@@ -51,6 +48,7 @@ def main(name: str, data: Path, budget: str = "20m") -> None:
         sys.exit(f"{name}: expected one of {', '.join(SETS)}.")
     with tempfile.TemporaryDirectory() as home:
         found = compared(name, data, budget, Path(home))
+        picture = (Path(home) / "runs" / "curve.png").read_bytes()
     for row in found["models"]:
         del row["run"]  # it is gone
     path = record(
@@ -63,6 +61,8 @@ def main(name: str, data: Path, budget: str = "20m") -> None:
         ],
         **{key: value for key, value in found.items() if key != "models"},
     )
+    PICTURES.mkdir(parents=True, exist_ok=True)  # after the record, which tells of changed files
+    (PICTURES / f"which-{name}.png").write_bytes(picture)
     print(f"Written to {path}.")
 
 
