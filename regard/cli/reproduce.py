@@ -91,6 +91,8 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
         tree: Tree = {"data": plan.data_of(part, shelf)}
         if part in plan.begins:
             tree["begin"] = str(used[plan.begins[part]])
+        if part in plan.taught:
+            tree["data"] = {**tree["data"], "teacher": str(used[plan.taught[part]])}
         recipe, _ = make_recipe(recipe_of(name, part), tree=tree)
         say(f"\n{name}, {part}, in {folder}")
         with redirect_stdout(sys.stderr):  # its tables are talk here

@@ -35,6 +35,8 @@ class Splits(Generic[T]):
     """Rows, or files of a folder, that could not be used and were left out."""
     overlapping: int = 0
     """Examples left out of one side because the file of another holds them too."""
+    mark: str = ""
+    """A hash of what else decides what is learned."""
 
     def told(self) -> list[str]:
         """What to say aloud: guesses, and what was left out."""
@@ -47,7 +49,8 @@ class Splits(Generic[T]):
     @property
     def sha256(self) -> str:
         """Of all examples, so that a run can tell whether its data changed."""
-        return fingerprint([*self.train, *self.validation, *self.test])
+        marks = [self.mark] if self.mark else []
+        return fingerprint([*self.train, *self.validation, *self.test, *marks])
 
 
 def default_shares(examples: int) -> Shares:

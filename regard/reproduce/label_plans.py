@@ -60,6 +60,8 @@ LABEL_PLANS: dict[str, Plan] = {
             *_in_time(BAGS, 30),
         ),
         by_part=True,
+        uses={"lstm": "imdb-bilstm/lstm"},
+        taught={"nbsvm": "lstm"},  # its own kind has little to teach it
     ),
     "imdb-transformer": Plan(
         "the same by Chollet's Transformer, without and with positions",

@@ -33,6 +33,8 @@ class Plan:
     """Runs of other plans, as in "imdb-bilstm/lstm", by the name that they have here."""
     begins: Mapping[str, str] = field(default_factory=dict)
     """Which of those a part begins with, where its network is not new."""
+    taught: Mapping[str, str] = field(default_factory=dict)
+    """Which of those has a say in what labels the texts without labels of a part have."""
 
     def data_of(self, part: str, shelf: Shelf) -> Tree:
         return self.data(shelf, part) if self.by_part else self.data(shelf)

@@ -49,6 +49,9 @@ class LabelData(Settings):
     words that have learned from the labelled texts say what labels these have, and then they are
     learned from like the others. For rows of `path` that have no label, name the same file again,
     with bad_rows = "skip"."""
+    teacher: File = None
+    """A run that has learned from the same labelled texts: it has half a say in what labels the
+    texts without labels have, beside the bags. What a network knows can get into a bag so."""
     bad_rows: Literal["refuse", "skip"] = "refuse"
     """What to do with rows that have no text, no label or a wrong number of columns."""
 
@@ -57,6 +60,8 @@ class LabelData(Settings):
         if self.path is None:
             raise ValueError('path: which table? As in path = "reviews.csv".')
         require_shares(self.split, self.validation, self.test)
+        if self.teacher and not self.unlabelled:
+            raise ValueError("teacher: of which texts without labels? Name unlabelled, too.")
         return self
 
 

@@ -26,6 +26,7 @@ from regard.models.grams import Floats
 from regard.tasks.label_baselines import fitting_bag
 from regard.tasks.label_data import both_texts, input_of
 from regard.tasks.label_recipe import LabelData
+from regard.tasks.teacher import mark_of, refuse_knowing, said_by
 
 NO_LABEL = ""  # no labelled example has it: a row without a label is a bad one
 NO_WORDS = (
@@ -55,12 +56,27 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
             "data.unlabelled, or name another file."
         )
     more = f" {left:,} others were empty or there already." if left and not own else ""
+    also = f" and the run {Path(data.teacher).name}" if data.teacher else ""
     note = (
         f"{len(found):,} of the training texts have no labels: they are learned with those that "
-        f"bags of words give them{', if any' if data.separator else ''}.{more}{column}"
+        f"bags of words{also} give them{', if any' if data.separator else ''}.{more}{column}"
     )
     skipped = max(0, sides.skipped - len(found)) if own else sides.skipped  # not after all
-    return replace(sides, train=[*sides.train, *found], notes=(*sides.notes, note), skipped=skipped)
+    return replace(
+        sides,
+        train=[*sides.train, *found],
+        notes=(*sides.notes, note),
+        skipped=skipped,
+        mark=_mark(data, sides),
+    )
+
+
+def _mark(data: LabelData, sides: Splits[Labelled]) -> str:
+    if not data.teacher:
+        return ""
+    held_out = [input_of(e) for e in (*sides.validation, *sides.test)]
+    refuse_knowing(Path(data.teacher), held_out)
+    return mark_of(Path(data.teacher))
 
 
 def _new(
@@ -134,16 +150,19 @@ def taught(
     *,
     pairs: bool,
     balanced: bool = False,
+    teacher: str | None = None,
 ) -> Taught:
     """The labelled examples, whose classes are `wanted` ((n,) or (n, C)), and the others with the
-    labels that they are given. One that gets none of several is left out."""
+    labels that they are given. One that gets none of several is left out. `teacher`: the folder of
+    a run that has a say, too."""
     known, others = labelled(train), unlabelled(train)
     if not others:
         return Taught(known)
     inputs, asked = (tuple(input_of(e) for e in some) for some in (known, others))
     classes = tuple(map(tuple, wanted.tolist())) if wanted.ndim == 2 else tuple(wanted.tolist())
     clock = perf_counter()
-    given, seconds = _given(inputs, classes, asked, tuple(labels), separator, pairs, balanced)
+    options = separator, pairs, balanced, teacher
+    given, seconds = _given(inputs, classes, asked, tuple(labels), *options)
     lent = max(0.0, seconds - (perf_counter() - clock))
     found = zip(others, given, strict=True)
     return Taught(known + [replace(e, label=one) for e, one in found if one != NO_LABEL], lent)
@@ -163,6 +182,7 @@ def _given(
     separator: str | None,
     pairs: bool,
     balanced: bool,
+    teacher: str | None,
 ) -> tuple[list[str], float]:
     """What the texts that are `asked` about are labelled, by all teachers together, and the seconds
     that it took."""
@@ -170,11 +190,14 @@ def _given(
     scores = np.zeros((len(asked), len(labels)))
     for one in TEACHERS:
         settings = one.model_copy(update={"balanced": balanced})
-        teacher = fitting_bag(settings, inputs, np.array(wanted), len(labels), pairs=pairs)
-        if teacher is None:
+        bag = fitting_bag(settings, inputs, np.array(wanted), len(labels), pairs=pairs)
+        if bag is None:
             raise DataError(NO_WORDS)
-        said = teacher.scores(*both_texts(asked, pairs))
+        said = bag.scores(*both_texts(asked, pairs))
         scores += said / max(said.std(), TINY)  # each has as much of a say
+    if teacher:  # as much as both bags
+        said = said_by(Path(teacher), asked, labels, pairs=pairs)
+        scores += len(TEACHERS) * said / max(said.std(), TINY)
     return [_label_of(row, labels, separator) for row in scores], perf_counter() - clock
 
 

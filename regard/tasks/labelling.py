@@ -120,8 +120,15 @@ class Labelling(NamedLabels, ABC):
         """What is learned from: the labelled texts, and behind them the others with the labels that
         bags of words give them."""
         wanted, separator = self.trained(labelled(train)), self.recipe.data.separator
-        pairs, balanced = self.pairs, self.recipe.balanced
-        found = taught(train, wanted, self.labels, separator, pairs=pairs, balanced=balanced)
+        found = taught(
+            train,
+            wanted,
+            self.labels,
+            separator,
+            pairs=self.pairs,
+            balanced=self.recipe.balanced,
+            teacher=self.recipe.data.teacher,
+        )
         self.lent = max(self.lent, found.lent)
         self._given_none = len(train) - len(found.examples)
         return found.examples

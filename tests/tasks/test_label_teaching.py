@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 from time import sleep
 
 import numpy as np
@@ -10,16 +11,17 @@ import pytest
 from regard.build import draft, new_training, resume_training
 from regard.data.labels import Labelled
 from regard.data.splits import Splits
-from regard.errors import DataError, RunError
+from regard.errors import ConfigError, DataError, RunError
 from regard.label_shapes import BagSettings
 from regard.models.bag import Bag
-from regard.run import finish
+from regard.run import Run, finish
 from regard.run.choosing import which_model
 from regard.tasks import label_teaching
 from regard.tasks.label_baselines import fitting_bag
 from regard.tasks.label_recipe import LabelData
 from regard.tasks.label_teaching import labelled, taught, unlabelled, with_unlabelled
 from regard.tasks.recipe import check_recipe
+from regard.tasks.teacher import said_by
 from regard.train.estimate import estimate_memory
 
 KNOWN = {"good": "fine great lovely".split(), "bad": "poor awful sad".split()}
@@ -303,3 +305,77 @@ def test_it_is_told_that_texts_are_given_none_of_several_labels(recipe, files):
         assert facts["given_none"] == 2 and facts["left_out_of_training"] == 0
         card = (files / name / "README.md").read_text()
         assert "2 texts without labels were given none of several" in card
+
+
+# A run that teaches
+
+
+def test_a_run_has_as_much_of_a_say_as_both_bags(monkeypatch):
+    known = [Labelled(f"red sun {n}", "hot") for n in range(4)]
+    known += [Labelled(f"blue ice {n}", "cold") for n in range(4)]
+    others = [Labelled(word, "") for word in ("red", "blue", "red sun", "blue ice")]
+    asked = []
+
+    def said(folder, inputs, labels, *, pairs):
+        asked.append((folder, inputs, labels, pairs))
+        sure = np.array([1.0, 1.0, 1.0, -1.0])  # cold, cold, cold, hot
+        return np.stack([sure, -sure], axis=1)
+
+    monkeypatch.setattr(label_teaching, "said_by", said)
+    wanted, names = np.array([1] * 4 + [0] * 4), ["cold", "hot"]
+    alone = taught([*known, *others], wanted, names, None, pairs=False).examples[8:]
+    assert [e.label for e in alone] == ["hot", "cold", "hot", "cold"]
+    found = taught([*known, *others], wanted, names, None, pairs=False, teacher="run").examples[8:]
+    scores = sum(
+        (s := bag_of(known, wanted, one).scores([e.text for e in others])) / s.std()
+        for one in label_teaching.TEACHERS
+    )
+    scores = scores + 2 * said("", (), (), pairs=False) / said("", (), (), pairs=False).std()
+    assert [e.label for e in found] == [names[n] for n in scores.argmax(axis=1)]
+    assert asked[0] == (Path("run"), ("red", "blue", "red sun", "blue ice"), tuple(names), False)
+
+
+def bag_of(known, wanted, settings):
+    return fitting_bag(settings, [e.text for e in known], wanted, 2, pairs=False)
+
+
+def test_what_a_network_knows_gets_into_a_bag(recipe, files):
+    network = trained(recipe(NETWORK), files / "network")
+    texts = (files / "more.txt").read_text().splitlines()
+    said = said_by(files / "network", texts, ["bad", "good"], pairs=False)
+    output = [("bad", "good")[n] for n in said.argmax(axis=1)]
+    assert output == network.predict(texts), "it says what it answers"
+    run = trained(recipe(BAG, teacher=str(files / "network")), files / "bag")
+    assert run.facts["test"]["scores"]["accuracy"]["value"] > 80
+    card = (files / "bag" / "README.md").read_text()
+    assert "bags of words and the run network give them" in card and str(files) not in card
+    assert Run.load(files / "bag").evaluate()["examples"] == 80
+
+
+def test_with_another_teacher_it_is_another_training(recipe, files):
+    trained(recipe(NETWORK), files / "teacher")
+    new_training(recipe(NETWORK, teacher=str(files / "teacher")), files / "run")
+    with (files / "teacher" / "model.safetensors").open("ab") as weights:
+        weights.write(b" ")
+    with pytest.raises(RunError, match="the data changed since this run began"):
+        resume_training(files / "run")
+
+
+def test_a_teacher_that_knows_held_out_texts_is_refused(recipe, files):
+    """What it has learned from them would reach the pupil."""
+    rows = (files / "asked.csv").read_text().splitlines()[1:11]
+    with (files / "more.txt").open("a") as more:
+        more.writelines(f"{row.split(',')[0]}\n" for row in rows)
+    trained(recipe(NETWORK, test=None), files / "knowing")
+    with pytest.raises(DataError, match=r"knowing has learned from \d+ of the \d+ texts that are"):
+        draft(recipe(BAG, teacher=str(files / "knowing")), files / "run")
+
+
+def test_who_can_not_teach_is_refused(recipe, files):
+    with pytest.raises(RunError, match="nobody is no finished run"):
+        draft(recipe(BAG, teacher=str(files / "nobody")), files / "run")
+    with pytest.raises(ConfigError, match="of which texts without labels"):
+        recipe(BAG, unlabelled=None, teacher="run")
+    trained(recipe(BAG), files / "other")
+    with pytest.raises(ConfigError, match="knows the labels bad, good, and here are the labels a"):
+        said_by(files / "other", ["text"], ["a", "b"], pairs=False)
