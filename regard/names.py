@@ -63,7 +63,13 @@ CUT = {  # in what run.json says about the data
 }
 KEEPS = {"head": "the beginning", "tail": "the end", "both": "half of it from each end"}
 KEPT = {"head": "their beginnings", "tail": "their ends", "both": "both ends of each"}
-FILES = ("path", "validation", "test", "unlabelled", "teacher")  # what a data section names: places
+FILES = (
+    "path",
+    "validation",
+    "test",
+    "unlabelled",
+    "teachers",
+)  # what a data section names: places
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,8 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
         if part in plan.begins:
             tree["begin"] = str(used[plan.begins[part]])
         if part in plan.taught:
-            tree["data"] = {**tree["data"], "teacher": str(used[plan.taught[part]])}
+            teachers = [str(used[name]) for name in plan.taught[part]]
+            tree["data"] = {**tree["data"], "teachers": teachers}
         recipe, _ = make_recipe(recipe_of(name, part), tree=tree)
         say(f"\n{name}, {part}, in {folder}")
         with redirect_stdout(sys.stderr):  # its tables are talk here

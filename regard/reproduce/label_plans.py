@@ -60,8 +60,8 @@ LABEL_PLANS: dict[str, Plan] = {
             *_in_time(BAGS, 30),
         ),
         by_part=True,
-        uses={"lstm": "imdb-bilstm/lstm"},
-        taught={"nbsvm": "lstm"},  # its own kind has little to teach it
+        uses={"lstm": "imdb-bilstm/lstm", "transformer": "imdb-transformer/positions"},
+        taught={"nbsvm": ("lstm", "transformer")},  # its own kind has little to teach it
     ),
     "imdb-transformer": Plan(
         "the same by Chollet's Transformer, without and with positions",

@@ -1,6 +1,6 @@
 """What a plan is: runs, their data, and what is claimed about them together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,8 +33,8 @@ class Plan:
     """Runs of other plans, as in "imdb-bilstm/lstm", by the name that they have here."""
     begins: Mapping[str, str] = field(default_factory=dict)
     """Which of those a part begins with, where its network is not new."""
-    taught: Mapping[str, str] = field(default_factory=dict)
-    """Which of those has a say in what labels the texts without labels of a part have."""
+    taught: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Which of those have a say in what labels the texts without labels of a part have."""
 
     def data_of(self, part: str, shelf: Shelf) -> Tree:
         return self.data(shelf, part) if self.by_part else self.data(shelf)

@@ -29,7 +29,7 @@ REFUSED = {
     "model.kind": "every kind is tried. Train one alone with: regard train classify TABLE",
     "model.judge": "bags of two judges are tried. Train one alone with: regard train classify "
     "TABLE --set model.kind=bag",
-    "data.teacher": "it has learned from all labels already, and small shares would look too good.",
+    "data.teachers": "they know all labels already, so that small shares would look too good.",
     "train.steps": "the models share the time that --budget gives, and take as many steps as fit.",
     "train.budget": "give the time for all models with --budget.",
 }

@@ -16,7 +16,17 @@ def _one_file(value: Any) -> Any:
     raise ValueError(f'expected a table, as in "reviews.csv", found {value!r}.')
 
 
+def _folders(value: Any) -> Any:
+    match value:
+        case str():
+            return (value,)
+        case [*folders] if all(isinstance(folder, str) for folder in folders):
+            return tuple(folders)
+    raise ValueError(f'expected a run, as in "runs/lstm", or a list of them, found {value!r}.')
+
+
 File = Annotated[str | None, BeforeValidator(_one_file)]
+Folders = Annotated[tuple[str, ...], BeforeValidator(_folders)]
 Model = Annotated[
     Annotated[ReadingStackSettings, Tag("transformer")]
     | Annotated[ReadingRnnSettings, Tag("rnn")]
@@ -49,9 +59,9 @@ class LabelData(Settings):
     words that have learned from the labelled texts say what labels these have, and then they are
     learned from like the others. For rows of `path` that have no label, name the same file again,
     with bad_rows = "skip"."""
-    teacher: File = None
-    """A run that has learned from the same labelled texts: it has half a say in what labels the
-    texts without labels have, beside the bags. What a network knows can get into a bag so."""
+    teachers: Folders = ()
+    """Runs that have learned from the same labelled texts: each has as much of a say in what labels
+    the texts without labels have as both bags. What networks know can get into a bag so."""
     bad_rows: Literal["refuse", "skip"] = "refuse"
     """What to do with rows that have no text, no label or a wrong number of columns."""
 
@@ -60,8 +70,8 @@ class LabelData(Settings):
         if self.path is None:
             raise ValueError('path: which table? As in path = "reviews.csv".')
         require_shares(self.split, self.validation, self.test)
-        if self.teacher and not self.unlabelled:
-            raise ValueError("teacher: of which texts without labels? Name unlabelled, too.")
+        if self.teachers and not self.unlabelled:
+            raise ValueError("teachers: of which texts without labels? Name unlabelled, too.")
         return self
 
 

@@ -56,7 +56,7 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
             "data.unlabelled, or name another file."
         )
     more = f" {left:,} others were empty or there already." if left and not own else ""
-    also = f" and the run {Path(data.teacher).name}" if data.teacher else ""
+    also = "".join(f" and the run {Path(folder).name}" for folder in data.teachers)
     note = (
         f"{len(found):,} of the training texts have no labels: they are learned with those that "
         f"bags of words{also} give them{', if any' if data.separator else ''}.{more}{column}"
@@ -72,11 +72,10 @@ def with_unlabelled(sides: Splits[Labelled], data: LabelData) -> Splits[Labelled
 
 
 def _mark(data: LabelData, sides: Splits[Labelled]) -> str:
-    if not data.teacher:
-        return ""
     held_out = [input_of(e) for e in (*sides.validation, *sides.test)]
-    refuse_knowing(Path(data.teacher), held_out)
-    return mark_of(Path(data.teacher))
+    for folder in data.teachers:
+        refuse_knowing(Path(folder), held_out)
+    return "".join(mark_of(Path(folder)) for folder in data.teachers)
 
 
 def _new(
@@ -150,18 +149,18 @@ def taught(
     *,
     pairs: bool,
     balanced: bool = False,
-    teacher: str | None = None,
+    teachers: tuple[str, ...] = (),
 ) -> Taught:
     """The labelled examples, whose classes are `wanted` ((n,) or (n, C)), and the others with the
-    labels that they are given. One that gets none of several is left out. `teacher`: the folder of
-    a run that has a say, too."""
+    labels that they are given. One that gets none of several is left out. `teachers`: folders of
+    runs that have a say, too."""
     known, others = labelled(train), unlabelled(train)
     if not others:
         return Taught(known)
     inputs, asked = (tuple(input_of(e) for e in some) for some in (known, others))
     classes = tuple(map(tuple, wanted.tolist())) if wanted.ndim == 2 else tuple(wanted.tolist())
     clock = perf_counter()
-    options = separator, pairs, balanced, teacher
+    options = separator, pairs, balanced, teachers
     given, seconds = _given(inputs, classes, asked, tuple(labels), *options)
     lent = max(0.0, seconds - (perf_counter() - clock))
     found = zip(others, given, strict=True)
@@ -182,7 +181,7 @@ def _given(
     separator: str | None,
     pairs: bool,
     balanced: bool,
-    teacher: str | None,
+    teachers: tuple[str, ...],
 ) -> tuple[list[str], float]:
     """What the texts that are `asked` about are labelled, by all teachers together, and the seconds
     that it took."""
@@ -195,8 +194,8 @@ def _given(
             raise DataError(NO_WORDS)
         said = bag.scores(*both_texts(asked, pairs))
         scores += said / max(said.std(), TINY)  # each has as much of a say
-    if teacher:  # as much as both bags
-        said = said_by(Path(teacher), asked, labels, pairs=pairs)
+    for folder in teachers:  # each has as much as both bags
+        said = said_by(Path(folder), asked, labels, pairs=pairs)
         scores += len(TEACHERS) * said / max(said.std(), TINY)
     return [_label_of(row, labels, separator) for row in scores], perf_counter() - clock
 

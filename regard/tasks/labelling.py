@@ -127,7 +127,7 @@ class Labelling(NamedLabels, ABC):
             separator,
             pairs=self.pairs,
             balanced=self.recipe.balanced,
-            teacher=self.recipe.data.teacher,
+            teachers=self.recipe.data.teachers,
         )
         self.lent = max(self.lent, found.lent)
         self._given_none = len(train) - len(found.examples)

@@ -31,7 +31,7 @@ def refuse_knowing(folder: Path, held_out: Sequence[str]) -> None:
     memory = Majority.load(folder / "baseline" / "majority", task.labels, several=task.several)
     if known := sum(memory.known(held_out)):
         raise DataError(
-            f"data.teacher: {folder} has learned from {known:,} of the {len(held_out):,} texts "
+            f"data.teachers: {folder} has learned from {known:,} of the {len(held_out):,} texts "
             "that are held out here. Train it on the same files with the same split, or name "
             "another."
         )
@@ -42,7 +42,7 @@ def said_by(folder: Path, inputs: Sequence[str], labels: Sequence[str], *, pairs
     task, path = _task(folder), _weights(folder)
     if task.labels != list(labels) or task.pairs != pairs:
         raise ConfigError(
-            f"data.teacher: {folder} knows {_some(task.labels)}, and here are {_some(labels)}. A "
+            f"data.teachers: {folder} knows {_some(task.labels)}, and here are {_some(labels)}. A "
             "teacher must have learned from the same table."
         )
     network = task.network()
@@ -56,7 +56,7 @@ def said_by(folder: Path, inputs: Sequence[str], labels: Sequence[str], *, pairs
 def _weights(folder: Path) -> Path:
     path = folder / "model.safetensors"
     if not path.is_file():
-        raise RunError(f"data.teacher: {folder} is no finished run. Train it, or leave it out.")
+        raise RunError(f"data.teachers: {folder} is no finished run. Train it, or leave it out.")
     return path
 
 
@@ -68,7 +68,7 @@ def _task(folder: Path) -> Any:
     _weights(folder)
     recipe = check_recipe(anchored(read_toml(path), folder.absolute()), path)
     if recipe.task != "classify":
-        raise ConfigError(f"data.teacher: {folder} does not classify. Name a run that does.")
+        raise ConfigError(f"data.teachers: {folder} does not classify. Name a run that does.")
     return find_task(recipe.task).load(recipe, read_table(folder / "tokenizer.json"))
 
 

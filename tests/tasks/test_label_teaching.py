@@ -310,7 +310,7 @@ def test_it_is_told_that_texts_are_given_none_of_several_labels(recipe, files):
 # A run that teaches
 
 
-def test_a_run_has_as_much_of_a_say_as_both_bags(monkeypatch):
+def test_each_run_has_as_much_of_a_say_as_both_bags(monkeypatch):
     known = [Labelled(f"red sun {n}", "hot") for n in range(4)]
     known += [Labelled(f"blue ice {n}", "cold") for n in range(4)]
     others = [Labelled(word, "") for word in ("red", "blue", "red sun", "blue ice")]
@@ -325,14 +325,17 @@ def test_a_run_has_as_much_of_a_say_as_both_bags(monkeypatch):
     wanted, names = np.array([1] * 4 + [0] * 4), ["cold", "hot"]
     alone = taught([*known, *others], wanted, names, None, pairs=False).examples[8:]
     assert [e.label for e in alone] == ["hot", "cold", "hot", "cold"]
-    found = taught([*known, *others], wanted, names, None, pairs=False, teacher="run").examples[8:]
+    found = taught(
+        [*known, *others], wanted, names, None, pairs=False, teachers=("run", "other")
+    ).examples[8:]
     scores = sum(
         (s := bag_of(known, wanted, one).scores([e.text for e in others])) / s.std()
         for one in label_teaching.TEACHERS
     )
-    scores = scores + 2 * said("", (), (), pairs=False) / said("", (), (), pairs=False).std()
+    scores = scores + 4 * said("", (), (), pairs=False) / said("", (), (), pairs=False).std()
     assert [e.label for e in found] == [names[n] for n in scores.argmax(axis=1)]
     assert asked[0] == (Path("run"), ("red", "blue", "red sun", "blue ice"), tuple(names), False)
+    assert asked[1] == (Path("other"), *asked[0][1:])
 
 
 def bag_of(known, wanted, settings):
@@ -345,7 +348,7 @@ def test_what_a_network_knows_gets_into_a_bag(recipe, files):
     said = said_by(files / "network", texts, ["bad", "good"], pairs=False)
     output = [("bad", "good")[n] for n in said.argmax(axis=1)]
     assert output == network.predict(texts), "it says what it answers"
-    run = trained(recipe(BAG, teacher=str(files / "network")), files / "bag")
+    run = trained(recipe(BAG, teachers=str(files / "network")), files / "bag")
     assert run.facts["test"]["scores"]["accuracy"]["value"] > 80
     card = (files / "bag" / "README.md").read_text()
     assert "bags of words and the run network give them" in card and str(files) not in card
@@ -354,7 +357,7 @@ def test_what_a_network_knows_gets_into_a_bag(recipe, files):
 
 def test_with_another_teacher_it_is_another_training(recipe, files):
     trained(recipe(NETWORK), files / "teacher")
-    new_training(recipe(NETWORK, teacher=str(files / "teacher")), files / "run")
+    new_training(recipe(NETWORK, teachers=str(files / "teacher")), files / "run")
     with (files / "teacher" / "model.safetensors").open("ab") as weights:
         weights.write(b" ")
     with pytest.raises(RunError, match="the data changed since this run began"):
@@ -368,14 +371,16 @@ def test_a_teacher_that_knows_held_out_texts_is_refused(recipe, files):
         more.writelines(f"{row.split(',')[0]}\n" for row in rows)
     trained(recipe(NETWORK, test=None), files / "knowing")
     with pytest.raises(DataError, match=r"knowing has learned from \d+ of the \d+ texts that are"):
-        draft(recipe(BAG, teacher=str(files / "knowing")), files / "run")
+        draft(recipe(BAG, teachers=str(files / "knowing")), files / "run")
 
 
 def test_who_can_not_teach_is_refused(recipe, files):
     with pytest.raises(RunError, match="nobody is no finished run"):
-        draft(recipe(BAG, teacher=str(files / "nobody")), files / "run")
+        draft(recipe(BAG, teachers=str(files / "nobody")), files / "run")
+    with pytest.raises(ConfigError, match="data.teachers: expected a run, .* found 3"):
+        recipe(BAG, teachers=3)
     with pytest.raises(ConfigError, match="of which texts without labels"):
-        recipe(BAG, unlabelled=None, teacher="run")
+        recipe(BAG, unlabelled=None, teachers=("run", "other"))
     trained(recipe(BAG), files / "other")
     with pytest.raises(ConfigError, match="knows the labels bad, good, and here are the labels a"):
         said_by(files / "other", ["text"], ["a", "b"], pairs=False)
