@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from regard.build import new_training
-from regard.cli.reproduce import reproduce, shortened
+from regard.cli.reproduce import _teachers, reproduce, shortened
 from regard.data.splits import place_of, side_of
 from regard.errors import ConfigError
 from regard.reproduce import claims, labelled, sets
@@ -363,6 +363,15 @@ def test_a_bag_that_learns_alone_has_labels_alone(shelf, monkeypatch):
 
 
 # Runs of other plans
+
+
+def test_a_teacher_that_is_not_there_is_told_and_done_without(tmp_path, capsys):
+    plan, lstm = PLANS["imdb-bag"], tmp_path / "lstm"
+    assert _teachers("nbsvm", plan, {"lstm": lstm}) == [str(lstm)]
+    assert "nbsvm would be taught by the runs of imdb-transformer, too" in capsys.readouterr().err
+    both = {"lstm": lstm, "transformer": tmp_path}
+    assert _teachers("nbsvm", plan, both) == [str(lstm), str(tmp_path)]
+    assert capsys.readouterr().err == ""
 
 
 def test_a_run_of_another_plan_is_asked_for_and_used(trained_plan, tmp_path, monkeypatch):

@@ -85,21 +85,33 @@ def train_all(name: str, plan: "Plan", home: Path, data_dir: Path | None) -> "di
 
     shelf = Shelf(data_dir, home / "data")
     used = {name: home.absolute().parent / run for name, run in plan.uses.items()}
-    runs = {name: _finished(folder) for name, folder in used.items()}
+    teachers = {name for names in plan.taught.values() for name in names}
+    there = {name: f for name, f in used.items() if name not in teachers or f.exists()}
+    runs = {name: _finished(folder) for name, folder in there.items()}
     for part in plan.parts:
         folder = home / part
         tree: Tree = {"data": plan.data_of(part, shelf)}
         if part in plan.begins:
             tree["begin"] = str(used[plan.begins[part]])
         if part in plan.taught:
-            teachers = [str(used[name]) for name in plan.taught[part]]
-            tree["data"] = {**tree["data"], "teachers": teachers}
+            tree["data"] = {**tree["data"], "teachers": _teachers(part, plan, there)}
         recipe, _ = make_recipe(recipe_of(name, part), tree=tree)
         say(f"\n{name}, {part}, in {folder}")
         with redirect_stdout(sys.stderr):  # its tables are talk here
             _carry_on(recipe, folder)
         runs[part] = Run.load(folder)
     return runs
+
+
+def _teachers(part: str, plan: "Plan", there: dict[str, Path]) -> list[str]:
+    """Those whose runs are there: without them it is taught by bags alone, as others are."""
+    missing = [plan.uses[name].partition("/")[0] for name in plan.taught[part] if name not in there]
+    if missing:
+        say(
+            f"\n{part} would be taught by the runs of {' and '.join(missing)}, too: reproduce these"
+        )
+        say("first for what is claimed. Now it is taught without them.")
+    return [str(there[name]) for name in plan.taught[part] if name in there]
 
 
 def _finished(folder: Path) -> "Run":
